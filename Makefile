@@ -21,7 +21,7 @@ COMPILED = $(BIN)/python -m pytest --quiet --collect-only > /dev/null
 RANDOM_SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 HASHED = PYTHONHASHSEED=$(or $(XSCL_SEED),1)
 
-.PHONY: demo test room docs pictures fuzz mutants bench bench-quick clean
+.PHONY: demo test package docs pictures fuzz mutants bench bench-quick clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -33,12 +33,12 @@ test: $(VENV)/.dev
 	.ci/browser & $(COMPILED) & $(BIN)/mypy --strict; types=$$?; wait; exit $$types
 	$(HASHED) $(BIN)/python -m pytest $(SHARED_OUT)
 
-# Lint, types, doctests and tests of one room or module: make room ROOM=xscl/feeds, or
-# ROOM=xscl/feeds/dates.py
-ROOM ?= templates
-HERE = $(ROOM) $(wildcard tests/$(ROOM) tests/$(dir $(ROOM))test_$(notdir $(ROOM)))
+# Lint, types, doctests and tests of one package or module: make package PACKAGE=xscl/feeds, or
+# PACKAGE=xscl/feeds/dates.py
+PACKAGE ?= templates
+HERE = $(PACKAGE) $(wildcard tests/$(PACKAGE) tests/$(dir $(PACKAGE))test_$(notdir $(PACKAGE)))
 
-room: $(VENV)/.dev
+package: $(VENV)/.dev
 	$(BIN)/ruff check $(HERE)
 	$(BIN)/ruff format --check $(HERE)
 	$(BIN)/mypy --strict

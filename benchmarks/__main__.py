@@ -4,7 +4,7 @@
     python -m benchmarks user_table [--quick] [--against CHECKOUT] [--rows TEXT]
 
 With names, only these are measured; the page has the others as they were measured before.  With
-`--page` nothing is measured, and the page is written anew.
+`--page` nothing is measured, and the page is written again.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main() -> int:
     kept = True
     for name in arguments.names or reports.BY_DEFAULT[scale.full]:
         started = time.perf_counter()
-        report = apart(name, scale)
+        report = in_own_process(name, scale)
         if not scale.rows:
             record.write(recorded(report, scale), plots)
             page.write(record.read(reports.NAMES, plots), arguments.docs)
@@ -86,7 +86,7 @@ def recorded(report: Report, scale: Scale) -> Record:
     )
 
 
-def apart(name: str, scale: Scale) -> Report:
+def in_own_process(name: str, scale: Scale) -> Report:
     """Runs one benchmark in a process of its own, so that none inherits another's memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(reports.run, name, scale).result()

@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def report(name: str, documents: list[Envelope], batch: int) -> bool:
-    """Prints what the queries find in an archive; tells whether it equals what SQL finds."""
+    """Prints what the queries find in an archive; returns whether it equals what SQL finds."""
     started = time.perf_counter()
     with xscl.Engine() as engine:
         engine.load(cookbook())

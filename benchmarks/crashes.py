@@ -47,9 +47,9 @@ def main() -> int:
         print(f"undisturbed: {len(plain.lines):,} matches, {plain.seconds:.1f} s")
         print(ROW.format(*COLUMNS))
         points = named_points(arguments.seed)
-        faults, kills = _told("points", plain, courses(plain, folder / "points", points))
+        faults, kills = _printed("points", plain, courses(plain, folder / "points", points))
         at = moments(arguments.kills, plain.seconds, arguments.seed)
-        more, met = _told("moments", plain, courses(plain, folder / "moments", at))
+        more, met = _printed("moments", plain, courses(plain, folder / "moments", at))
     faults += more
     print(f"{kills + met} kills, {time.perf_counter() - started:,.0f} s")
     for fault in faults:
@@ -68,8 +68,8 @@ def named_points(seed: int) -> Sequence[str]:
     return [making, "opened", *once, "before close"]
 
 
-def _told(how: str, plain: Undisturbed, found: Iterable[Course]) -> tuple[list[str], int]:
-    """Tells of courses as they end; returns what is wrong, and how many kills they met."""
+def _printed(how: str, plain: Undisturbed, found: Iterable[Course]) -> tuple[list[str], int]:
+    """Prints courses as they end; returns what is wrong, and how many kills they met."""
     faults, kills = [], 0
     for number, course in enumerate(found, 1):
         wrong = course.faults(plain)

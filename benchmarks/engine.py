@@ -1,7 +1,7 @@
 """The engine as the benchmarks use it: queries in, documents in, the number of matches out.
 
-Matches are asked for in groups (law 8): one for each tuple of documents, with all the queries that
-it satisfies, as whoever serves very many queries would.
+Matches are read in groups (docs/laws.md#channel-tuples): one for each tuple of documents, with all
+the queries that it satisfies, as a server of very many queries would.
 """
 
 from __future__ import annotations

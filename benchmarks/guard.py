@@ -30,7 +30,7 @@ def ratios(report: Report) -> dict[str, float]:
 
 
 def check(report: Report) -> bool:
-    """Tells which rows exceed the record; whether none does."""
+    """Reports which rows exceed the record; returns whether none does."""
     recorded: dict[str, float] = json.loads(RECORD.read_text(encoding="utf-8"))
     measured = ratios(report)
     exceeded = [

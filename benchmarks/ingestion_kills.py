@@ -1,9 +1,9 @@
 """What an ingestion loses when it is killed, over and over: nothing that was spooled.
 
 `xscl ingest` reads 3,000 items that scroll through ten short feeds on loopback servers.  It is
-killed by SIGKILL at 20 seeded moments, the driver with Java and all workers at once, in the midst
-of either job, and goes on.  At the end each item of a spooled body must be in the output exactly
-once; what scrolled off before is counted apart.
+killed by SIGKILL at 20 seeded moments, the driver with Java and all workers together, in the midst
+of either job, and continues.  At the end each item of a spooled body must be in the output exactly
+once; what scrolled off before is counted separately.
 
     python benchmarks/ingestion_kills.py [--kills 20] [--items 3000] [--seed 6]
 """

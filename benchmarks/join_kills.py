@@ -1,8 +1,8 @@
 """What a join on Spark loses or repeats when it is killed, over and over: nothing.
 
 `xscl join` reads files of documents that come before each of its runs.  It is killed by SIGKILL at
-20 seeded moments, the driver with Java and all workers at once, and goes on.  At the end its
-matches and its dead letters must be those of an engine that nobody disturbs, each once.
+20 seeded moments, the driver with Java and all workers together, and continues.  At the end its
+matches and its dead letters must be those of an undisturbed engine, each once.
 
     python benchmarks/join_kills.py [--kills 20] [--documents 60] [--seed 17]
 """

@@ -39,7 +39,7 @@ def commit(checkout: Path = Path(__file__).parent) -> str:
 
 
 def _processor() -> str:
-    """Its name, as Linux tells it; elsewhere, what Python knows."""
+    """Its name, as Linux reports it; elsewhere, what Python knows."""
     file = Path("/proc/cpuinfo")
     if file.exists():
         for line in file.read_text(encoding="utf-8").splitlines():

@@ -1,7 +1,7 @@
 """Clocks: runs into seconds, streams into documents a second, and the floor of them all.
 
-The *floor* is `lxml.etree.fromstring` alone over the same documents: the least that reading XML
-costs.  It is measured beside each row, in the same process, and only ratios to it can be compared
+The *floor* is `lxml.etree.fromstring` alone over the same documents: the minimal cost of reading
+XML.  It is measured with each row, in the same process, and only ratios to it can be compared
 between machines and rows.
 """
 
@@ -66,7 +66,7 @@ class Rate:
         """Documents a second."""
         return self.documents / self.seconds
 
-    def speed_beside(self, other: Rate) -> float:
+    def relative_speed(self, other: Rate) -> float:
         """How many times as fast this was as the other, over the batches that both got through."""
         both = min(len(self.each), len(other.each))
         return sum(other.each[:both]) / sum(self.each[:both])

@@ -1,4 +1,4 @@
-"""Records into docs/benchmarks.md and the plots beside it."""
+"""Records into docs/benchmarks.md and the plots next to it."""
 
 from __future__ import annotations
 

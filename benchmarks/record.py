@@ -1,5 +1,5 @@
-"""Reports as they were measured, kept as JSON beside their plots: one figure can be measured anew,
-and the page has it with the others."""
+"""Reports as they were measured, kept as JSON next to their plots: one figure can be measured
+again, and the page has it with the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Record", "read", "write"]
 class Record:
     """A report, and how it was measured: by which command and at which commit, when (a date), on
     which machine and at which load at the end (above the number of its cores, the machine had other
-    things to do); `reduced` says that it was not at full size.  `note` is for whoever reads an old
+    things to do); `reduced` says that it was not at full size.  `note` is for readers of an old
     record: how the benchmark has changed since."""
 
     report: Report

@@ -57,8 +57,8 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What is stated, by whom and where; whether it holds here (None: this run cannot tell), and
-    the figures that say so."""
+    """A statement, its author and source; whether it holds here (None: this run cannot show it),
+    and the figures that support this."""
 
     source: str
     text: str
@@ -99,7 +99,7 @@ def image_name(report: Report, number: int) -> str:
 
 
 def statements_table(statements: Iterable[tuple[Statement, bool]]) -> str:
-    """Statements with their verdicts; True beside one: it was measured at reduced size."""
+    """Statements with their verdicts; True means that it was measured at reduced size."""
     verdicts = {True: "holds", False: "does **not** hold", None: "not measured"}
     rows = tuple(
         (s.source, s.text, verdicts[s.holds] + _REDUCED * (reduced and s.holds is not None), s.here)
@@ -109,7 +109,7 @@ def statements_table(statements: Iterable[tuple[Statement, bool]]) -> str:
 
 
 def number(value: float) -> str:
-    """A number as people write it: three figures, thousands apart; NaN was not measured.
+    """A number as people write it: three figures, thousands separated; NaN was not measured.
 
     >>> number(12345.6), number(12.345), number(float("nan"))
     ('12,346', '12.3', '—')

@@ -11,13 +11,13 @@ __all__ = ["FULL", "QUICK", "Scale"]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """`queries` are the numbers of queries along an axis, the last one standing for "many".
+    """`queries` are the numbers of queries along an axis, the last one meaning "many".
 
     What can be cut short is measured for `limit` seconds, on a sample or as far as it gets; what
     cannot is given up after `patience` seconds.  A short run counts as the best of `rounds`.
     `items` of a stream, and `subscriptions` of subscribers.  `against` is another checkout of the
-    project, whose package is measured in turns with this one's where a report can do that;
-    `rows` is in the names of the only rows to be measured.
+    project, whose package is measured in turns with this one's where a report can do that; `rows`
+    is in the names of the only rows to be measured.
     """
 
     command: str

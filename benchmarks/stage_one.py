@@ -6,15 +6,23 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from xpath_stage import Definition, Spine, Step, Strings, Witnesses, XPathEvaluator, evaluate_text
+from xscl.xpath_stage import (
+    Definition,
+    Spine,
+    Step,
+    Strings,
+    Witnesses,
+    XPathEvaluator,
+    evaluate_text,
+)
 
 STEP = re.compile(r"(//?)([^/]+)")
 STREAM = "S"
 
 
 class PatternSet:
-    """Patterns, registered together.  `valued` are those of whose witnesses the string value is
-    asked for, too, as it is of the leaves that join."""
+    """Patterns, registered together.  `valued` are those whose string values are needed, too, as
+    those of joining leaves are."""
 
     def __init__(self, patterns: Sequence[str], *, valued: Collection[str] = ()) -> None:
         self._evaluator = XPathEvaluator(Strings())

@@ -31,8 +31,7 @@ GOALS = {
     "MMQJP": 5,
 }
 """How many times as long the baselines should take as the engine on a cold pair, at 100,000
-queries.  Sequential stands here twice: in DuckDB most of its time is planning, in SQLite hardly
-any."""
+queries.  Sequential is here twice: in DuckDB most of its time is planning, in SQLite hardly any."""
 
 Sweep = Mapping[float, Pair]
 
@@ -79,7 +78,7 @@ def between(least: float, value: float, most: float = inf) -> bool | None:
 
 
 def goals(figure: str, pairs: Sweep, queries: int) -> list[Statement]:
-    """The ratios that the engine should reach; verdicts are for 100,000 queries alone."""
+    """The ratios that the engine should reach; verdicts are for 100,000 queries only."""
     statements = []
     pair = pairs[queries]
     for way, times in GOALS.items():

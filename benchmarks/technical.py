@@ -1,11 +1,10 @@
 """The technical benchmark (section 6.6.1): one pair of documents under some queries, in all ways.
 
-The baselines are given the witness relations and are timed for the conjunctive queries alone, as
-the thesis did; the engine is timed from the XML text of both documents to all matches.  Each way
-must find as many matches of each query as the engine, Sequential for the queries that the limit
-leaves it time for.  For the
-engine a pair is *cold* if no pair before it joined the same leaves, so that nothing it remembers of
-signatures helps, and *warm* if one has.
+The baselines get the witness relations and are timed for the conjunctive queries only, as the
+thesis did; the engine is timed from the XML text of both documents to all matches.  Each way must
+find as many matches of each query as the engine, Sequential for the queries for which the limit
+leaves it time.  For the engine a pair is *cold* if no pair before it joined the same leaves, so
+that no cached signature helps, and *warm* if one has.
 """
 
 from __future__ import annotations

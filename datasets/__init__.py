@@ -1,14 +1,14 @@
-"""The data that the project brings with it, installed as `xscl.samples`.
+"""The data that come with the project, installed as `xscl.samples`.
 
-`feeds/` holds two weeks of June 2026 as seven small feeds tell them: a publisher, four
-blogs and two news sites, all invented for this project, and beside them `queries.xscl`,
-five standing queries that find something in them.  `feed_stream` makes a feed stream of
-any length in the shape of the thesis' section 6.6.3, and random queries over it; `feed_archive`
-makes feed files, any number of them, in all formats.
+`feeds/` has two weeks of June 2026 in seven small feeds: a publisher, four blogs and two news
+sites, all invented for this project.  `queries.xscl` next to them has five standing queries that
+find something in them.  `feed_stream` makes a feed stream of any length in the shape of the thesis'
+section 6.6.3, and random queries over it; `feed_archive` makes feed files, any number of them, in
+all formats.
 
 The workloads of the benchmarks: `technical_benchmark` (section 6.6.1), `shared_values` (where
-hardly two pairs of documents are alike), `element_paths` (stage 1), `personalised` (one query
-text, constants for each subscriber); of event queries `cayuga_benchmark` (section 4.6.1),
+hardly two pairs of documents resemble each other), `element_paths` (stage 1), `personalised` (one
+query text, constants for each subscriber); of event queries `cayuga_benchmark` (section 4.6.1),
 `stock_closings` (section 4.6.3), `rumor_benchmark` (section 5.5.2), `cpu_readings` (5.5.3).
 """
 

@@ -3,9 +3,9 @@ steps over it, by five templates.
 
 An event has four attributes of 100 values (`d0` to `d3`) and four in [0, 1) (`c0` to `c3`), all
 uniform, and comes a second after the one before it.  Each step of a query compares two of the
-former with constants and bounds two of the latter; one of the equalities, the primary predicate,
-is that of all its steps.  Attributes are drawn for each query and stand in its text, constants for
-each step and are parameters: so 72 texts make all queries of a template (table 4.1).
+former with constants and bounds two of the latter; one of the equalities, the primary predicate, is
+the same in all its steps.  Attributes are drawn for each query and are in its text; constants are
+drawn for each step and are parameters.  So 72 texts make all queries of a template (table 4.1).
 Everything is the same for the same seed.
 """
 
@@ -46,8 +46,8 @@ Row = dict[str, str | float]
 
 @dataclass(frozen=True, slots=True)
 class SteppedQuery:
-    """What was drawn for a query: attributes by their places, the primary one first; for each step
-    the other equality's constant and the bounds, an upper and a lower one."""
+    """The choices drawn for a query: attributes by their places, the primary one first; for each
+    step the other equality's constant and the bounds, an upper and a lower one."""
 
     discrete: tuple[int, int]
     continuous: tuple[int, int]
@@ -68,8 +68,8 @@ class SteppedQuery:
         return _TEXTS[template](self)
 
     def steps(self, length: int) -> Hashable:
-        """What is the same for two queries if and only if their first steps are, whichever of the
-        equalities is the primary predicate of one step."""
+        """A key that two queries share if and only if their first steps are the same, whichever of
+        the equalities is the primary predicate of one step."""
         primary, other = self.discrete
         equal = tuple(
             frozenset([(primary, self.primary), (other, constant)])
@@ -105,7 +105,7 @@ def stepped_queries(
         [*zip(*(zipfian(random, values, one, count) for one in zipf), strict=True)]
         for values in (VALUES, RANGES)
     )
-    # The same bounds again and again are one object: hundreds of thousands are held.
+    # Equal bounds are one object: there are hundreds of thousands.
     bounds = [
         (round(selectivity + shift / 1_000, 4), round(1 - selectivity - shift / 1_000, 4))
         for shift in range(RANGES)
@@ -165,7 +165,7 @@ def cayuga_events(count: int, *, seed: int = 11) -> Iterator[dict[str, Any]]:
 
 
 def zipfian(random: Random, values: int, exponent: float, count: int) -> list[int]:
-    """So many of the numbers below `values`, the lower the likelier."""
+    """So many of the numbers below `values`; lower numbers are likelier."""
     weights = list(accumulate(rank**-exponent for rank in range(1, values + 1)))
     return random.choices(range(values), cum_weights=weights, k=count)
 

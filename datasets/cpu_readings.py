@@ -15,7 +15,7 @@ __all__ = ["cpu_readings"]
 
 PROCESSES = 104
 RAMPS = 0.005
-"""How likely a process begins a ramp in a second."""
+"""The probability that a process begins a ramp in a second."""
 
 
 def cpu_readings(

@@ -44,7 +44,7 @@ HOSTS = tuple(f"https://site{number:02}.example" for number in range(40))
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An item as its feed tells it; texts that it does not give are empty."""
+    """An item as its feed shows it; texts that the feed does not have are empty."""
 
     guid: str
     link: str

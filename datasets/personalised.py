@@ -2,9 +2,9 @@
 
 "Posts by authors I follow that link an item of the feeds I read": a feed and an author, all pairs
 different.  The stream has items of the shape that feeds become, each of one feed and one author,
-both of Zipfian popularity, and up to four links to earlier items.  What a subscriber follows is
-drawn Zipf from the feeds and authors of the data, too, in an order of popularity of its own: a feed
-that many read is not one that writes much.
+both of Zipfian popularity, and up to four links to earlier items.  The feeds and authors of a
+subscriber are also drawn by Zipf from the data, in a separate order of popularity: a feed with many
+readers need not have many items.
 """
 
 from __future__ import annotations
@@ -110,10 +110,10 @@ def links_between(items: Iterable[dict[str, Any]]) -> Counter[tuple[str, str]]:
 def matched_subscriptions(
     count: int, matches: int, links: Counter[tuple[str, str]], others: Iterable[Row]
 ) -> list[Row]:
-    """So many different rows that together have as nearly as can be so many matches.
+    """So many different rows that together have as nearly as possible so many matches.
 
-    Those that have any follow each other in the order of their matches; where each has one, and
-    they are too many, the rest is taken from `others` that have none.
+    Rows that have any are consecutive in the order of their matches; where each has one, and these
+    are too many, the rest is taken from `others` that have none.
     """
     pairs = [pair for pair, _ in links.most_common()]
     some = min(count, matches)

@@ -1,8 +1,8 @@
 """The adversarial stream: few values, shared across all leaves of three-level documents.
 
 Each of the 16 leaves of a document (section 6.6.1's complex schema) is drawn from the same 100
-values.  So any two documents join, each pair at its own two or three places: hardly any pair is
-like another, and what is remembered of pairs is of little use.
+values.  So any two documents join, each pair at its own two or three places: hardly any pair
+resembles another, and caches of pairs are of little use.
 """
 
 from __future__ import annotations

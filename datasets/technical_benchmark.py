@@ -87,7 +87,7 @@ def three_level(branching: int = BRANCHING) -> Schema:
 class LeafJoin:
     """A query: leaves of a document (indices into the schema's), each equal to one of a later one.
 
-    `window` is in seconds, None for one without end.
+    `window` is in seconds, None for no window.
     """
 
     name: str
@@ -141,9 +141,9 @@ def query_text(schema: Schema, joins: Iterable[LeafJoin]) -> str:
 def document_pairs(schema: Schema, count: int, *, seed: int = 2) -> Iterator[Envelopes]:
     """Pairs of documents, numbered from 0: the first is the thesis' own.
 
-    In the others the values of the second document are shuffled, each pair otherwise, so that no
-    two pairs join the same leaves (as long as there are other orders); queries are drawn alike for
-    all leaves, so each pair is as hard as the first.
+    In the others the values of the second document are shuffled, differently for each pair, so that
+    no two pairs join the same leaves (as long as there are other orders).  Queries draw all leaves
+    with the same probability, so each pair is as hard as the first.
     """
     random = Random(seed)
     order = list(range(len(schema.leaves)))

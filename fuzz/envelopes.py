@@ -11,7 +11,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(
-    include=["xscl.sources.envelopes", "xscl.documents.intake", "xpath_stage"]
+    include=["xscl.sources.envelopes", "xscl.documents.intake", "xscl.xpath_stage"]
 ):
     from xscl.documents.intake import Intake
     from xscl.documents.retention import Retention
@@ -26,7 +26,7 @@ INTAKE = Intake(None, Retention(lambda _: ()))
 
 
 def one_input(data: bytes) -> None:
-    """Reads a file, compressed where it says so, and takes in what it holds."""
+    """Reads a file, decompressed if it is gzipped, and ingests its content."""
     file = FOLDER / ("e.jsonl.gz" if data[:2] == b"\x1f\x8b" else "e.jsonl")
     file.write_bytes(data)
     errors: list[DocumentError] = []

@@ -9,7 +9,7 @@ import atheris
 
 with atheris.instrument_imports(include=["xscl.feeds"]):
     from xscl.feeds import NotAFeed, is_opml, parse_feed, read_opml
-from xpath_stage import parse
+from xscl.xpath_stage import parse
 
 URL = "http://feeds.example/feed"
 ARRIVAL = 1_700_000_000.0

@@ -1,7 +1,7 @@
-"""The queries of one row of R_T: who lets a pair of documents through (Algorithm 3).
+"""The queries of one row of R_T: which of them admit a pair of documents (Algorithm 3).
 
-Queries of a row differ in their windows, in the first document that each sees, and in nothing
-else.  They are kept by these, so that a pair is tested once for all queries that are alike.
+Queries of a row differ only in their windows and in the first document that each sees.  They are
+grouped by these, so that a pair is tested once for all equivalent queries.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 
-from join_stage.constraints import TimeConstraint
+from xscl.join_stage.constraints import TimeConstraint
 
 __all__ = ["Audience", "Queries", "Seen"]
 
@@ -20,8 +20,8 @@ document."""
 
 
 class Queries:
-    """Queries that are alike, sole disjuncts and others, as compact arrays that never change; the
-    next ones are new."""
+    """Equivalent queries, sole disjuncts and others, as compact arrays.  The arrays never change;
+    an update makes new ones."""
 
     __slots__ = ("_members", "_others", "_sole")
 
@@ -36,7 +36,7 @@ class Queries:
 
     @property
     def sole(self) -> array[int]:
-        """Queries that are one disjunct, whose matches nobody else finds or reads."""
+        """Queries that are one disjunct, whose matches no other query finds or reads."""
         if self._sole is None:
             members = self._members
             self._sole = array(
@@ -101,15 +101,15 @@ class Audience:
             del self._groups[key]
 
     def admitting(self, gap: int, dt: int, first: int) -> Iterator[Queries]:
-        """The queries that let a pair through whose right side begins `gap` after the left one's
-        end and ends `dt` after it, and whose smallest document is `first`."""
+        """The queries that admit a pair whose right side begins `gap` after the left one's end and
+        ends `dt` after it, and whose smallest document is `first`."""
         distance = abs(dt)
         for (lo, wl, since), queries in self._groups.items():
             if gap > lo and distance <= wl and first >= since:
                 yield queries
 
     def admitted(self, seen: Sequence[Seen]) -> Iterator[tuple[Queries, list[tuple[int, ...]]]]:
-        """The queries that let any of some pairs through, each with those pairs."""
+        """The queries that admit any of some pairs, each with those pairs."""
         for (lo, wl, since), queries in self._groups.items():
             through = [
                 documents

@@ -1,6 +1,6 @@
-"""A batch on its way into the second stages: documents and composites with their witnesses.
+"""A batch for the second stages: documents and composites with their witnesses.
 
-It is built once and read by all who consume it; nothing in it changes afterwards.
+It is built once and read by all its consumers; it does not change afterwards.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ DoubleOf = Callable[[str], float | None]
 
 
 class Layout(Protocol):
-    """The rows of documents that are built alike, in columns of equal length: leaf paths, nodes,
-    the codes of the nodes from the root to each row's own, and which of a document's strings is
-    the row's; `kinds` are the leaf paths, each once."""
+    """The rows of documents of one structure, in columns of equal length: leaf paths, nodes, the
+    codes of the nodes from the root to each row's own, and the index of each row's string in the
+    document; `kinds` are the leaf paths, each once."""
 
     @property
     def paths(self) -> tuple[int, ...]: ...
@@ -61,13 +61,13 @@ Witness = tuple[int, Layout, tuple[int | None, ...]]
 
 @dataclass(slots=True, eq=False, init=False)
 class Batch:
-    """Documents and composites with their witnesses.  It is not frozen, for that would take as long
-    as the rest of it where documents come singly; but nobody changes it.
+    """Documents and composites with their witnesses.  It is not frozen, since that would take as
+    long as the rest of it where documents come singly; but nothing changes it.
 
     `accepts` and `strings` are the new ones.  The numbers of documents and composites ascend
-    together and begin after those of all batches before; `times` are those at which documents and
-    composites end, in microseconds, `rows` is how many nodes the witnesses have.
-    Raises ValueError if it has witnesses of what it does not have.
+    together and begin after those of all batches before.  `times` are the times at which documents
+    and composites end, in microseconds; `rows` is the number of nodes of the witnesses.  Raises
+    ValueError if it has witnesses of a document that it lacks.
     """
 
     documents: tuple[DocumentRow, ...]

@@ -1,7 +1,7 @@
-"""One interface for the ways to join a batch: in process, and in DuckDB (law 10).
+"""One interface for the ways to join a batch: in process, and in DuckDB
+(docs/laws.md#two-value-joins).
 
-Each way is handed every batch: the one that suits the batch joins it, the others follow, in ways
-of their own.
+Each way gets every batch.  The one that suits the batch joins it; the others only record it.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
-from join_stage.batch import Accepted, Batch
-from join_stage.plan import Plan
+from xscl.join_stage.batch import Accepted, Batch
+from xscl.join_stage.plan import Plan
 
 __all__ = ["BatchJoin", "Outputs", "Ranges", "Rows", "Wanted"]
 
 
 class Wanted(Enum):
-    """Which matches are wanted one by one."""
+    """The matches that are reported one by one."""
 
     ALL = auto()
     BUT_SOLE_DISJUNCTS = auto()
-    """All matches but of sole disjuncts, which `counts` counts."""
+    """All matches but those of sole disjuncts, which `counts` counts."""
     BUT_CHANNELS = auto()
-    """All matches but of sole disjuncts in channels, which `tuples` has."""
+    """All matches but those of sole disjuncts in channels, which `tuples` has."""
 
 
 Row = tuple[int, ...]
@@ -40,7 +40,7 @@ class Outputs(Protocol):
     def plan(self) -> Plan: ...
 
     def by_query(self) -> Iterable[tuple[int, Sequence[Row]]]:
-        """Queries with rows of theirs; those of one query may come in parts."""
+        """Queries with their rows; one query may occur several times."""
 
     def counts(self) -> Mapping[int, int]:
         """The number of rows of each query."""
@@ -67,8 +67,8 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Outputs that were found together: each of some queries has a match for each of some tuples
-    of documents and each head.  They are rows where anybody asks for these."""
+    """Outputs that were found together: each of some queries has a match for each of some tuples of
+    documents and each head.  They become rows on demand."""
 
     plan: Plan
     ranges: list[tuple[Sequence[int], Sequence[Row], Sequence[Row]]]
@@ -93,7 +93,7 @@ class BatchJoin(Protocol):
     """A way to join batches; `outputs` and `counts` report the matches of the last one."""
 
     def accept(self, accepts: Sequence[Accepted]) -> None:
-        """Takes in what leaf paths accept anew."""
+        """Adds the new accepts of leaf paths."""
 
     def change(
         self,
@@ -101,13 +101,13 @@ class BatchJoin(Protocol):
         moved: Sequence[tuple[int, int | None]],
         unvalued: Sequence[int],
     ) -> None:
-        """Follows changes of leaf paths between batches: spines that are no more; leaf paths that
-        are no more, with those that take over their rows, or None where the rows go; leaf paths,
-        numbered as after the move, whose strings go."""
+        """Applies changes of leaf paths between batches: released spines; removed leaf paths, each
+        with the leaf path that takes over its rows, or None where the rows are dropped; leaf paths,
+        numbered as after the move, whose strings are dropped."""
 
     def join(self, batch: Batch) -> bool:
-        """Joins a batch with all that is held, and within itself; returns False, having found
-        nothing, where the batch is too much for this way."""
+        """Joins a batch with all retained documents, and within itself; returns False, with no
+        matches, where the batch is too much for this way."""
 
     def outputs(self, wanted: Wanted) -> Iterator[Outputs]:
         """The matches, or some of them."""
@@ -115,9 +115,9 @@ class BatchJoin(Protocol):
     def counts(self) -> Mapping[int, int]:
         """The number of matches of each sole disjunct."""
 
-    def forget(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
+    def evict(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
         """Drops documents and composites, and, where that pays or is to be `exact`, what no query
         can reach from the watermark (microseconds)."""
 
     def drop_strings(self, strings: Sequence[int]) -> None:
-        """Drops strings that nothing holds any more."""
+        """Drops strings that nothing stores any more."""

@@ -1,9 +1,8 @@
-"""Counted bounds: the widest window among queries that come and go, without asking all of them.
+"""Counted bounds: the widest window among queries that come and go, without iterating over them.
 
-The widest window of the queries concerned bounds how long rows are kept and how far they join
-(law 9).
-A query that comes may widen it, and one that goes may narrow it again; both take time
-logarithmic in the number of different windows.
+The widest window of the queries concerned bounds how long rows are retained and how far they join
+(docs/laws.md#time).  Adding or removing a query takes time logarithmic in the number of different
+windows.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
-from join_stage.constraints import FOREVER, TimeConstraint
+from xscl.join_stage.constraints import FOREVER, TimeConstraint
 
 __all__ = ["Bounds", "Widest"]
 
@@ -30,8 +29,8 @@ class Widest:
 
     def __init__(self) -> None:
         self.largest = 0
-        # Values that have gone stay in the heap until they surface or outnumber the others; most
-        # multisets never lose their largest value, and never have one.
+        # Removed values stay in the heap until they surface or outnumber the others; most multisets
+        # never lose their largest value, and never have a heap.
         self._counts: dict[int, int] = {}
         self._heap: list[int] | None = None
 
@@ -51,7 +50,7 @@ class Widest:
         self._counts[value] = count + 1
 
     def remove(self, value: int) -> None:
-        """Takes a value out once; it must be in."""
+        """Removes a value once; it must be present."""
         counts = self._counts
         counts[value] -= 1
         if counts[value]:
@@ -91,6 +90,6 @@ class Bounds:
         self._unordered += not constraint.after
 
     def remove(self, constraint: TimeConstraint) -> None:
-        """Counts the constraint of a query no more."""
+        """Removes the constraint of a query."""
         self._windows.remove(constraint.bounds[1])
         self._unordered -= not constraint.after

@@ -1,7 +1,8 @@
-"""A plan's conjunctive query as a program: the term read for the in-process evaluator (law 6).
+"""A plan's conjunctive query as a program: the term compiled for the in-process evaluator
+(docs/laws.md#one-conjunctive-query).
 
-Atoms are joined in the order of the body; each keeps only the variables that the head, a later
-atom or an open comparison asks for, and a comparison is made as soon as both sides are there.
+Atoms are joined in the order of the body.  Each keeps only the variables that the head, a later
+atom or an open comparison needs; a comparison is made as soon as both sides are bound.
 """
 
 from __future__ import annotations
@@ -9,39 +10,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from join_stage.evaluator import AtomStep, JoinStep, Program, Step, TestStep, picking
-from join_stage.plan import Plan
-from join_stage.registry import Registry
-from join_stage.term import Atom, Comparison
+from xscl.join_stage.evaluator import AtomStep, JoinStep, Program, Step, TestStep, picking
+from xscl.join_stage.plan import Plan
+from xscl.join_stage.registry import Registry
+from xscl.join_stage.term import Atom, Comparison
 
 __all__ = ["program_of", "programs_of"]
 
 _PAIR = "pair"
-"""The variable that tells pairs of documents apart."""
+"""The variable that distinguishes pairs of documents."""
 
 
 def programs_of(registry: Registry, joins: Iterable[int]) -> list[Program]:
-    """The programs of the plans some row of which may hold where these value joins do."""
+    """The programs of the plans of which some row may hold, given these value joins."""
     plans = registry.plans_with(set(joins), set())
     return [program_of(plan) for plan in plans if plan.joins]
 
 
 @lru_cache(maxsize=100_000)
 def program_of(plan: Plan) -> Program:
-    """The program of a plan; of one without a value join the core leaves every pair."""
+    """The program of a plan; without a value join, its core leaves every pair."""
     return _Compiler(plan).program()
 
 
 class _Compiler:
-    """A plan's term being turned into steps."""
+    """Turns a plan's term into steps."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.term = plan.query(plan.outputs, plan.valued)
         self.wanted = [f"n{node}" for node in plan.outputs]
         self.wanted += [plan.string(node) for node in plan.valued]
-        # A value that is compared by order is looked up by its number, not joined.
-        # What is together is a pair already.
+        # A value that is compared by order is looked up by its number, not joined. What is joined
+        # is a pair already.
         others = ("strings", "together")
         self.atoms = [atom for atom in self.term.body if atom.relation not in others]
         self.pending = [_by_number(comparison) for comparison in self.term.comparisons]
@@ -73,7 +74,7 @@ class _Compiler:
                 equal.append((places[variable], place))
         shared = [variable for variable in places if variable in self.bound]
         new = [v for v in places if v in later and v not in self.bound]
-        # What tells pairs apart is new in the first atom, and stays in front.
+        # The variable of pairs is new in the first atom, and stays in front.
         kept = [variable for variable in self.bound if variable in later]
         step = AtomStep(
             JoinStep(
@@ -89,7 +90,7 @@ class _Compiler:
         return step
 
     def _tests(self) -> list[Step]:
-        """The comparisons that can be made now."""
+        """The comparisons whose sides are bound now."""
         now = [c for c in self.pending if c.variables <= set(self.bound)]
         self.pending = [c for c in self.pending if c not in now]
         return [
@@ -110,7 +111,7 @@ def _by_number(comparison: Comparison) -> Comparison:
 
 
 def _columns(atom: Atom) -> list[str]:
-    """The variables of an atom's columns beside those that select its tuples."""
+    """The variables of an atom's columns, without those that select its tuples."""
     selecting = {"j", "spine", "doc", "dl", "dr", "dt"}
     columns = [variable for column, variable in atom.arguments if column not in selecting]
     return [_PAIR, *columns] if atom.relation == "pair" else columns

@@ -1,10 +1,11 @@
 """The in-process evaluator: a conjunctive query over relations that are plain lists and tries.
 
-It reads the same term as the SQL does (law 6), and takes the same care: atoms are joined one after
-the other, only variables that something later asks for are kept, duplicates go at once, and what
-is left must begin a row of R_T, by whose trie the atoms are chosen.  The atoms `pair` come first
-and are the *core*: what they leave depends on a pair of documents by its signature alone (law 7).
-The *rest* is completed for each pair: leaves that no value join reaches, and comparisons.
+It evaluates the same term as the SQL does (docs/laws.md#one-conjunctive-query), with the same
+optimisations: atoms are joined one after the other, only variables that something later needs are
+kept, duplicates are dropped immediately, and each binding must begin a row of R_T, by whose trie
+the atoms are chosen.  The atoms `pair` come first and are the *core*: what they leave depends on a
+pair of documents by its signature only (docs/laws.md#signatures).  The *rest* is completed for each
+pair: leaves that no value join reaches, and comparisons.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from join_stage.plan import Plan
-from join_stage.registry import Trie
+from xscl.join_stage.plan import Plan
+from xscl.join_stage.registry import Trie
 
 __all__ = [
     "AtomStep",
@@ -49,9 +50,9 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class Relation(dict[int, list[Binding]]):
-    """The tuples of a relation by what R_T's column asks for: a value join's or a spine's number.
+    """The tuples of a relation by the number in R_T's column: a value join's or a spine's.
 
-    It is complete when it is first asked for an index.
+    It must be complete before its first index is built.
     """
 
     __slots__ = ("_indexes",)
@@ -61,8 +62,8 @@ class Relation(dict[int, list[Binding]]):
         self._indexes: dict[tuple[int, JoinStep], dict[Binding, list[Binding]]] = {}
 
     def index(self, key: int, join: JoinStep) -> dict[Binding, list[Binding]]:
-        """The tuples that a key selects, as a join asks for them; made once for all plans, and for
-        all that are joined with it."""
+        """The tuples that a key selects, indexed for a join; built once for all plans and all joins
+        with them."""
         found = self._indexes.get((key, join))
         if found is None:
             found = self._indexes[key, join] = {}
@@ -79,10 +80,10 @@ _NO_TUPLES = Relation()
 class Relations:
     """What the body of a query reads for one pair of documents, or one document.
 
-    `pair` is by value join: what tells the pair of documents from others that are evaluated with
-    it, the marked nodes of the left leaf and of the right one, and their string.  `left` and
-    `right` are the leaves of either document by spine: their marked nodes, then their string.
-    `string` gives what a string's number stands for, None of a value that equals nothing.
+    `pair` is by value join: the value that distinguishes the pair of documents from others that are
+    evaluated with it, the marked nodes of the left leaf and of the right one, and their string.
+    `left` and `right` are the leaves of either document by spine: their marked nodes, then their
+    string.  `string` returns the value of a string's number, None for a value that equals nothing.
     """
 
     def __init__(
@@ -104,15 +105,15 @@ class Relations:
         return self._relations[name]
 
     def string(self, number: object) -> StringValue | None:
-        """What the number of a string stands for."""
+        """The value of a string's number."""
         assert self._string is not None
         return self._string(number)
 
 
 @dataclass(frozen=True, slots=True)
 class JoinStep:
-    """An atom's tuples as they are joined: the positions of the variables known before, of those
-    that are new, and of those that must agree as they are one variable."""
+    """An atom's tuples, prepared for a join: the positions of the variables known before, of the
+    new ones, and of those that must agree as they are one variable."""
 
     relation: str
     here: tuple[int, ...]
@@ -152,7 +153,7 @@ class TestStep:
         if left is None or right is None:
             return False
         if not self.by_value:
-            # Below 0 is the number of what equals nothing, which a leaf asked for twice has twice.
+            # A number below 0 equals nothing; a leaf that is needed twice has it twice.
             return compare(left, right) if left >= 0 else self.operator == "!="
         one, other = relations.string(left), relations.string(right)
         if one is None or other is None:
@@ -171,10 +172,11 @@ Step = AtomStep | TestStep
 class Program:
     """The conjunctive query of a plan in steps.
 
-    The core leaves what tells pairs of documents apart, then its variables, of which `sides` says
-    whose nodes they are, None of a string, whose value is what the relation `pair` has there.
-    `head` picks the plan's output nodes and strings from what the rest leaves.  Where the rest is
-    `structural`, it asks for no string: documents built alike have the same rows and heads.
+    The core leaves the value that distinguishes pairs of documents, then its variables.  `sides`
+    says to which side each variable's node belongs; None is a string, whose value is what the
+    relation `pair` has there.  `head` picks the plan's output nodes and strings from what the rest
+    leaves.  A `structural` rest needs no string: documents of the same structures have the same
+    rows and heads.
     """
 
     plan: Plan
@@ -185,13 +187,13 @@ class Program:
     structural: bool
 
     def begin(self, rows: Trie, relations: Relations) -> Iterator[tuple[Trie, set[Binding]]]:
-        """What the core leaves: where it has come to in R_T, and the bindings."""
+        """The result of the core: the places reached in R_T, and the bindings."""
         return _walk(self.core, rows, {()}, relations)
 
     def complete(
         self, at: Trie, bindings: Iterable[Binding], relations: Relations
     ) -> Iterator[tuple[Trie, set[Binding]]]:
-        """The rows of R_T that hold, and the heads that they hold for."""
+        """The rows of R_T that hold, and the heads for which they hold."""
         for rows, found in _walk(self.rest, at, set(bindings), relations):
             yield rows, {self.head(binding) for binding in found}
 
@@ -199,7 +201,7 @@ class Program:
 def _walk(
     steps: Sequence[Step], at: Trie, bindings: set[Binding], relations: Relations, begin: int = 0
 ) -> Iterator[tuple[Trie, set[Binding]]]:
-    """From a place in the trie with some bindings, all that the steps lead to."""
+    """From a place in the trie with some bindings, all results of the steps."""
     for index in range(begin, len(steps)):
         step = steps[index]
         if isinstance(step, AtomStep):

@@ -1,6 +1,7 @@
-"""A journal: entries that have come, changed and gone since it was last taken.
+"""A journal: entries that were added, changed and removed since it was last taken.
 
-Many changes are written together later; an entry that comes and goes in between is never written.
+Many changes are written together later; an entry that is added and removed in between is never
+written.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ class Journal(Generic[T]):
     gone: dict[int, T] = field(default_factory=dict)
 
     def come(self, number: int, entry: T) -> None:
-        """Notes a new entry."""
+        """Records a new entry."""
         self.new[number] = entry
 
     def change(self, number: int, entry: T) -> None:
-        """Notes a change of an entry."""
+        """Records a change of an entry."""
         if number not in self.new:
             self.changed[number] = entry
 
     def go(self, number: int, entry: T) -> None:
-        """Notes that an entry is no more."""
+        """Records that an entry was removed."""
         if self.new.pop(number, None) is None:
             self.changed.pop(number, None)
             self.gone[number] = entry
 
     def take(self) -> Journal[T]:
-        """All that was noted since the last call."""
+        """All that was recorded since the last call."""
         taken = Journal(self.new, self.changed, self.gone)
         self.new, self.changed, self.gone = {}, {}, {}
         return taken

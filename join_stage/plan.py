@@ -1,11 +1,11 @@
-"""How the queries of one template are evaluated together: the template's conjunctive query.
+"""The queries of one template, evaluated together: the template's conjunctive query.
 
-Section 6.4.4, in the robust form.  The thesis puts a copy of R_doc and R_docW for each value
-join and one of R_bin or R_binW for each structural edge into the body.  Here one atom `pair`
-stands for a value join with all structure above it on either side: two equal leaves and their
-marked ancestors.  One atom `bound` stands for a leaf that no value join reaches, with its
-ancestors: an output, or a node of a residual comparison.  Atoms that name the same node of the
-template share its variable, and thereby hang together.
+Section 6.4.4, in the robust form.  The thesis puts a copy of R_doc and R_docW for each value join
+and one of R_bin or R_binW for each structural edge into the body.  Here one atom `pair` represents
+a value join with all structure above it on either side: two equal leaves and their marked
+ancestors.  One atom `bound` represents a leaf that no value join reaches, with its ancestors: an
+output, or a node of a residual comparison.  Atoms that name the same node of the template share its
+variable, and are thereby connected.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from join_stage.term import Atom, Comparison, ConjunctiveQuery
-from templates import JoinGraph, Template, minor, template_of
+from xscl.join_stage.term import Atom, Comparison, ConjunctiveQuery
+from xscl.templates import JoinGraph, Template, minor, template_of
 
 __all__ = ["Chain", "Plan", "plan_of"]
 
@@ -24,14 +24,14 @@ __all__ = ["Chain", "Plan", "plan_of"]
 class Chain:
     """A leaf of the template and its ancestors in it, root first.
 
-    `value`: the leaf's string is compared or put out; `apart`: the leaf is put out or stands in
+    `value`: the leaf's string is compared or put out; `distinct`: the leaf is put out or is in
     several chains, so that it matters which of several equal leaves it is.
     """
 
     side: int
     nodes: tuple[int, ...]
     value: bool
-    apart: bool
+    distinct: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Plan:
     `singles` the chains of its columns s0, s1, …; `minor` is the part of the template that
     compares, on the same nodes, and `template` what the thesis calls the queries' template.
     `outputs` are the kept nodes, in order, and `valued` those of them whose strings are put out
-    too; `sides` is 1 for a filter query, else 2.  `composite` tells of the left and the right
-    side whether it is a composite: a match of a chain's left (or grouped right) part.
+    too; `sides` is 1 for a filter query, else 2.  `composite` says for the left and the right side
+    whether it is a composite: a match of a chain's left (or grouped right) part.
     """
 
     id: str
@@ -73,11 +73,11 @@ class Plan:
 
     @property
     def orders(self) -> bool:
-        """Whether it compares strings by order, for which it needs their values."""
+        """Whether it compares strings by order, which requires their values."""
         return any(edge.operator not in ("=", "!=") for edge in self.graph.edges)
 
     def string(self, node: int) -> str:
-        """The variable of CQ_T that is the string of a node that is compared or valued."""
+        """The variable of CQ_T for the string of a node that is compared or valued."""
         for index, pair in reversed(list(enumerate(self.joins))):
             if any(chain.nodes[-1] == node for chain in pair):
                 return f"v{index}"
@@ -120,7 +120,8 @@ class Plan:
         return ConjunctiveQuery(f"out_{self.id}", head, tuple(body), rows, tuple(comparisons))
 
     def _compare(self, body: list[Atom]) -> list[Comparison]:
-        """The comparisons that no pair stands for; those by order need the values themselves."""
+        """The comparisons that no pair represents; comparisons by order need the values
+        themselves."""
         value_joins = frozenset(self.graph.value_joins)
         comparisons = []
         looked_up: set[str] = set()
@@ -161,7 +162,7 @@ def plan_of(
     order: Sequence[int] = (),
 ) -> tuple[Plan, tuple[int, ...]]:
     """The plan for a reduced join graph with its output nodes kept, and the assignment of the
-    plan's nodes to the graph's, in their order or another one (`template_of`)."""
+    plan's nodes to the graph's, in their order or in another one (`template_of`)."""
     template, assignment = template_of(graph, order)
     return _plan(template, sides, composite), assignment
 
@@ -176,8 +177,8 @@ def _plan(template: Template, sides: int, composite: tuple[bool, bool]) -> Plan:
 
     def chain(node: int) -> Chain:
         comparisons = sum(node in (edge.left, edge.right) for edge in graph.edges)
-        apart = node in graph.kept or comparisons > 1 or bool(children[node])
-        return Chain(side_of[node], graph.chain(node), node in asked, apart)
+        distinct = node in graph.kept or comparisons > 1 or bool(children[node])
+        return Chain(side_of[node], graph.chain(node), node in asked, distinct)
 
     joins = tuple((chain(edge.left), chain(edge.right)) for edge in graph.value_joins)
     joined = {c.nodes[-1] for pair in joins for c in pair}

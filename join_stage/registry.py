@@ -1,8 +1,9 @@
-"""The queries on the join stage's side: R_T, its rows shared, windows on the side (law 5).
+"""The queries on the join stage's side: R_T with shared rows, and windows stored separately
+(docs/laws.md#templates).
 
-Queries of one plan whose spines are the same have one row; a query adds only its number, its
-time constraint and the first document it sees.  All is counted, so that a query that goes takes
-with it exactly what no other needs.
+Queries of one plan whose spines are the same have one row; a query adds only its number, its time
+constraint and the first document it sees.  All is counted: removing a query removes exactly what no
+other query needs.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from join_stage.audience import Audience
-from join_stage.bounds import Widest
-from join_stage.constraints import TimeConstraint
-from join_stage.journal import Journal
-from join_stage.plan import Plan
-from join_stage.strategies import Strategies
-from join_stage.value_joins import ValueJoin, ValueJoins
+from xscl.join_stage.audience import Audience
+from xscl.join_stage.bounds import Widest
+from xscl.join_stage.constraints import TimeConstraint
+from xscl.join_stage.journal import Journal
+from xscl.join_stage.plan import Plan
+from xscl.join_stage.strategies import Strategies
+from xscl.join_stage.value_joins import ValueJoin, ValueJoins
 
 __all__ = ["Query", "Registry", "Row", "RowTrie", "Trie"]
 
@@ -28,8 +29,8 @@ class RowTrie:
     """The rows of R_T of one plan, by the columns that say what a row joins.
 
     A level for each column, in the plan's order (j0, j1, …, s0, …), the rows' numbers below the
-    last.  The conjunctive query walks it beside the atoms of its body, so that nothing is joined
-    that no row begins with.
+    last.  The conjunctive query walks it in step with the atoms of its body, so that nothing is
+    joined with which no row begins.
 
     >>> rows = RowTrie()
     >>> rows.add((4, 7), 0), rows.add((4, 8), 1), rows.add((4, 8), 2), rows.root
@@ -63,8 +64,8 @@ class RowTrie:
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """A row of R_T: the numbers of its plan's variables and columns (`key`), the spines of its
-    left and of its right side, its queries, and how many of these have which time bounds."""
+    """A row of R_T: the numbers of its plan's variables and columns (`key`), the spines of its left
+    and of its right side, its queries, and the number of queries by time bounds."""
 
     number: int
     plan: Plan
@@ -80,8 +81,8 @@ class Row:
         """The numbers in its plan's columns, which follow the variables."""
         return self.key[len(self.plan.graph.nodes) :]
 
-    def waiting(self, constraint: TimeConstraint) -> Iterable[int]:
-        """The spines whose nodes wait, by a query's constraint, for documents that come later."""
+    def reachable(self, constraint: TimeConstraint) -> Iterable[int]:
+        """The spines whose nodes stay reachable, by a query's constraint, for later documents."""
         if self.plan.sides == 1:
             return ()
         left, right = self.spines
@@ -91,7 +92,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query of a row: the documents that it sees, and whether its matches are its alone."""
+    """A query of a row: the documents that it sees, and whether no other query has its matches."""
 
     row: Row
     constraint: TimeConstraint
@@ -101,8 +102,8 @@ class Query:
 
 @dataclass(slots=True, eq=False)
 class _PlanRows:
-    """The rows of a plan, by key and by columns; for each column, how many rows have a number;
-    and how many queries are sole disjuncts, or are not."""
+    """The rows of a plan, by key and by columns; for each column, the number of rows by value; and
+    the number of queries that are sole disjuncts, and of those that are not."""
 
     plan: Plan
     used: list[Counter[int]]
@@ -112,14 +113,14 @@ class _PlanRows:
 
 
 class Registry:
-    """Rows of R_T and their queries; `value_joins` are the equalities that rows ask for.
+    """Rows of R_T and their queries; `value_joins` are the equalities that rows require.
 
-    `version` grows whenever a row, or how long one can be reached, may have changed, `structure`
-    whenever rows or the bounds of value joins have.  `variables` are the names of variables by
-    number, kept by who gives the numbers.  `audiences` are the queries of each row; `filters` the
-    plans of a single document, `crossing` those of two without an equality to be found by.
-    So many plans compare strings by their `orders`; `row_changes` and `query_changes` are to be
-    written elsewhere.  `strategies` say whether queries share templates and channels.
+    `version` grows whenever a row, or the reach of one, may have changed, `structure` whenever rows
+    or the bounds of value joins have.  `variables` are the names of variables by number; the owner
+    of the numbers maintains them.  `audiences` are the queries of each row; `filters` the plans of
+    a single document, `crossing` those of two without an equality for look-ups.  `orders` is the
+    number of plans that compare strings by order; `row_changes` and `query_changes` are to be
+    written to the relations.  `strategies` say whether queries share templates and channels.
     """
 
     def __init__(self, strategies: Strategies | None = None) -> None:
@@ -152,9 +153,9 @@ class Registry:
         since: int,
         sole_disjunct: bool = True,
     ) -> None:
-        """Adds a query: its spines in the order of the plan's joins and singles, the variables
-        of the plan's nodes, its time constraint, the first document it sees, and whether no
-        other query can have the same matches."""
+        """Adds a query: its spines in the order of the plan's joins and singles, the variables of
+        the plan's nodes, its time constraint, the first document it sees, and whether no other
+        query can have the same matches."""
         if not self._strategies.templates:
             plan = replace(plan, id=f"{plan.id}_{query}")
         of_plan = self._plans.get(plan.id) or self._add_plan(plan)
@@ -174,18 +175,18 @@ class Registry:
         since: int,
         sole_disjunct: bool,
     ) -> None:
-        """Adds a query to a row that others have."""
+        """Adds a query to a row that other queries have."""
         row.queries += 1
         row.audience.add(query, constraint, since=since, sole_disjunct=sole_disjunct)
         self._plans[row.plan.id].queries[sole_disjunct] += 1
         new = self._queries[query] = Query(row, constraint, since, sole_disjunct)
         self.query_changes.come(query, new)
         bounds = constraint.bounds
-        alike = row.bounds.get(bounds, 0)
-        row.bounds[bounds] = alike + 1
-        if not alike:
+        equal = row.bounds.get(bounds, 0)
+        row.bounds[bounds] = equal + 1
+        if not equal:
             self.structure += self.value_joins.add(constraint, row.joins)
-            for spine in row.waiting(constraint):
+            for spine in row.reachable(constraint):
                 self._reaches[spine].add(bounds[1])
         self.version += 1
 
@@ -208,7 +209,7 @@ class Registry:
 
     def _release_bounds(self, row: Row, constraint: TimeConstraint) -> None:
         self.structure += self.value_joins.remove(constraint, row.joins)
-        for spine in row.waiting(constraint):
+        for spine in row.reachable(constraint):
             reach = self._reaches[spine]
             reach.remove(constraint.bounds[1])
             if not reach:
@@ -232,12 +233,12 @@ class Registry:
         return min(lo for lo, _ in bounds), max(wl for _, wl in bounds)
 
     def singles_of(self, plan: Plan) -> list[set[int]]:
-        """The spines of a plan's singles, for each of them those that some row has."""
+        """The spines of a plan's singles: for each single those that some row has."""
         return [set(column) for column in self._plans[plan.id].used[len(plan.joins) :]]
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a row of a spine can be reached by a query:
-        the widest window in which one waits for what comes later; 0 where none does."""
+        the widest window in which it can match later documents; 0 where it cannot."""
         reach = self._reaches.get(spine)
         return 0 if reach is None else reach.largest
 
@@ -270,8 +271,8 @@ class Registry:
         return self._depths.largest or 1
 
     def plans_with(self, joins: set[int], spines: set[int]) -> list[Plan]:
-        """The plans some row of which may hold for a batch that has met these value joins and
-        whose documents have these spines."""
+        """The plans of which some row may hold for a batch that has met these value joins and whose
+        documents have these spines."""
         return [
             of_plan.plan
             for of_plan in self._plans.values()
@@ -326,8 +327,8 @@ class Registry:
         return row
 
     def _key(self, row: Row) -> tuple[int, ...]:
-        """What queries are looked for by that may have a row in common; a row without channels is
-        found by its number alone."""
+        """The key under which queries that may share a row are found; a row without channels is
+        found by its number only."""
         return row.key if self._strategies.channels else (row.number,)
 
     def _remove_row(self, row: Row) -> None:

@@ -1,11 +1,11 @@
 """A conjunctive query rendered as SQL by sqlglot, in steps that no optimiser can spoil.
 
-A plain join of all atoms meets plans that are nearly cross products.  The steps instead follow
-the term: each atom is projected at once to the variables that anything else asks for, the
-atoms are joined one after the other, and after each join two things keep the intermediate
-result small.  Variables that nothing later asks for are projected out, duplicates with them
-(existential variables never multiply, as in Yannakakis' algorithm); and what is left must agree
-with some row of R_T, by a semi-join with its projection.  R_T itself is joined last.
+A plain join of all atoms meets plans that are nearly cross products.  The steps instead follow the
+term: each atom is projected immediately to the variables that anything else needs, the atoms are
+joined one after the other, and after each join two things keep the intermediate result small.
+Variables that nothing later needs are projected out, duplicates with them (existential variables
+never multiply, as in Yannakakis' algorithm); and the result must agree with some row of R_T, by a
+semi-join with its projection.  R_T itself is joined last.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from join_stage.term import Atom, Comparison, ConjunctiveQuery
+from xscl.join_stage.term import Atom, Comparison, ConjunctiveQuery
 
 __all__ = ["to_sql"]
 
@@ -61,11 +61,11 @@ def _step(
 ) -> tuple[exp.Select, list[str], list[Comparison]]:
     """One atom joined to the steps before it.
 
-    `bound` are the variables that these leave, `pending` the comparisons not made yet; returns
-    both anew.
+    `bound` are the variables that these leave, `pending` the comparisons not made yet; returns both
+    updated.
     """
     atom, later = query.body[index], query.body[index + 1 :]
-    asked = _asked_for(query, later, pending).union(bound)
+    asked = _needed_variables(query, later, pending).union(bound)
     shared = [v for v in atom.variables if v in bound]
     projected = _projection(atom, [v for v in atom.variables if v in asked])
     projected = _reduced(projected, atom, query.rows.relation, query.rows.arguments)
@@ -80,7 +80,7 @@ def _step(
         select = exp.select().from_(projected.subquery("a"))
     now = [c for c in pending if c.variables <= columns.keys()]
     pending = [c for c in pending if c not in now]
-    left = [v for v in columns if v in _asked_for(query, later, pending)]
+    left = [v for v in columns if v in _needed_variables(query, later, pending)]
     for comparison in now:
         select = select.where(_condition(comparison, columns))
     known = [(c, columns[v]) for c, v in query.rows.arguments if v in left]
@@ -89,7 +89,7 @@ def _step(
     return _distinct(select, [columns[v] for v in left]), left, pending
 
 
-def _asked_for(
+def _needed_variables(
     query: ConjunctiveQuery, later: Iterable[Atom], pending: Iterable[Comparison]
 ) -> set[str]:
     """The variables that the head, R_T, later atoms and open comparisons mention."""
@@ -102,7 +102,8 @@ def _asked_for(
 
 
 def _projection(atom: Atom, variables: Sequence[str]) -> exp.Select:
-    """The distinct values of an atom's variables; a column said twice must agree with itself."""
+    """The distinct values of an atom's variables; a variable of two columns requires them to
+    agree."""
     columns: dict[str, str] = {}
     select = exp.select().from_(exp.to_table(atom.relation, alias="x"))
     for column, variable in atom.arguments:
@@ -122,7 +123,8 @@ def _distinct(select: exp.Select, columns: Sequence[exp.Expr]) -> exp.Select:
 def _reduced(
     projection: exp.Select, atom: Atom, relation: str, columns: Iterable[tuple[str, str]]
 ) -> exp.Select:
-    """An atom's projection, restricted to what a relation with some of its variables holds."""
+    """An atom's projection, restricted to rows that agree with a relation on some of its
+    variables."""
     of_variable = {variable: column for column, variable in atom.arguments}
     shared = [(c, exp.column(of_variable[v], "x")) for c, v in columns if v in of_variable]
     return projection.where(_exists(relation, shared)) if shared else projection
@@ -142,7 +144,7 @@ def _join(
     alias: str,
     on: Sequence[tuple[str, str]],
 ) -> exp.Select:
-    """Joins what came before, as `b`, on columns of the other's and variables of its own."""
+    """Joins the previous result, as `b`, on columns of the other's and variables of its own."""
     if not on:
         return select.join(other, join_type="cross")
     equal = (

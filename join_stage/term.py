@@ -1,8 +1,9 @@
-"""Conjunctive queries as small Datalog terms: one definition, rendered for each engine (law 6).
+"""Conjunctive queries as small Datalog terms: one definition, rendered for each engine
+(docs/laws.md#one-conjunctive-query).
 
-The thesis' CQ_T (section 6.4.4, figure 6.7) for a template is such a term.  A variable that
-occurs in several atoms says that these columns are equal; comparisons are the built-in
-predicates.  The last atom is R_T: the rows of all queries of the template.
+The thesis' CQ_T (section 6.4.4, figure 6.7) for a template is such a term.  A variable that occurs
+in several atoms makes these columns equal; comparisons are the built-in predicates.  The last atom
+is R_T: the rows of all queries of the template.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ConjunctiveQuery:
-    """`name(head) :- body, rows, comparisons`; a head variable stands in the body or in `rows`.
+    """`name(head) :- body, rows, comparisons`; a head variable is in the body or in `rows`.
 
     `rows` is R_T, whose column and variable `r` numbers its rows.
     """

@@ -1,7 +1,8 @@
-"""Value joins: the equalities of two spines that queries ask for, each stored once.
+"""Value joins: the equalities of two spines that queries require, each stored once.
 
-A leaf's spines say in which value joins it takes part, on the left or on the right side; the
-widest window of the queries that have a value join bounds what is joined for it (law 9).
+A leaf's spines determine in which value joins it takes part, on the left or on the right side; the
+widest window of the queries that have a value join bounds what is joined for it
+(docs/laws.md#time).
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from join_stage.bounds import Bounds
-from join_stage.constraints import TimeConstraint
-from join_stage.journal import Journal
+from xscl.join_stage.bounds import Bounds
+from xscl.join_stage.constraints import TimeConstraint
+from xscl.join_stage.journal import Journal
 
 __all__ = ["ValueJoin", "ValueJoins"]
 
@@ -63,12 +64,12 @@ class ValueJoins:
         return join
 
     def use(self, joins: Sequence[ValueJoin]) -> None:
-        """A row of R_T has these value joins."""
+        """Adds a row of R_T that has these value joins."""
         for join in joins:
             join.uses += 1
 
     def release(self, joins: Sequence[ValueJoin]) -> None:
-        """A row of R_T that had these value joins is no more."""
+        """Removes a row of R_T that had these value joins."""
         for join in joins:
             join.uses -= 1
             if not join.uses:
@@ -82,8 +83,7 @@ class ValueJoins:
         return self._count(joins, Bounds.add, constraint)
 
     def remove(self, constraint: TimeConstraint, joins: Sequence[ValueJoin]) -> bool:
-        """Counts the constraint of a query no more; returns whether the bounds of any have
-        changed."""
+        """Removes the constraint of a query; returns whether the bounds of any have changed."""
         if joins:
             self._bounds.remove(constraint)
         return self._count(joins, Bounds.remove, constraint)

@@ -1,11 +1,11 @@
-"""An automaton as the runs of `runs.py` take it: states, moves with fences and transfers, stops.
+"""An automaton as `runs.py` executes it: states, moves with fences and transfers, stops.
 
-What front ends compile into (patterns-afa.md, section 4).  A run is (state, register, start,
-chain); registers are tuples that hold just the columns that later moves read, which is what
-makes runs equal that behave alike (the masks M of SASE+, section 5.2).
+It is the target of the front ends (docs/semantics.md#edges-of-the-automaton).  A run is (state,
+register, start, chain); registers are tuples of just the columns that later moves read, so that
+equivalent runs are equal (the masks M of SASE+, section 5.2).
 
-- a *scan* is what an event must be by itself to be taken by a component: a filter, and gates,
-  through which constants of many queries pass at once;
+- a *scan* is the condition on a single event for a component: a filter, and gates,
+  through which constants of many queries pass together;
 - a *move* takes a run from a state to a state with an event: `step(register, event)` is fence
   and transfer in one, the new register, or None;
 - what *stops* a run, so that it may not ignore an epoch: `Ignoring`.
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from pattern_stage.gates import Operator
+from xscl.pattern_stage.gates import Comparator
 
 __all__ = [
     "START",
@@ -34,13 +34,13 @@ __all__ = [
     "Negated",
     "Register",
     "Scan",
-    "Sequence",
+    "StackPlan",
 ]
 
 Register = tuple[Any, ...]
 
 Functions = Mapping[str, Callable[..., Any]]
-"""What an automaton's text compiles to for the constants of a query, by name."""
+"""The compiled functions of an automaton for the constants of a query, by name."""
 
 START = 0
 """The state of a run that has taken nothing."""
@@ -51,7 +51,7 @@ class Ignoring(Enum):
 
     ALL = auto()
     UNMOVED = auto()
-    """Those without an event by which a move that `stops` takes it."""
+    """Those without an event by which a `stops` move takes it."""
     NONE_OF_PARTITION = auto()
     """Those without an event of its partition."""
     NONE = auto()
@@ -63,7 +63,7 @@ class GateOf:
     """A comparison of a value, which the function of this name computes, with a constant."""
 
     value: str
-    operator: Operator
+    operator: Comparator
     number: bool
     constant: int
 
@@ -71,12 +71,13 @@ class GateOf:
 @dataclass(frozen=True, slots=True)
 class EachOf:
     """A condition over constants, tested for each tuple of those at some places: its function has
-    this name, and is given them, each as it is and as a number, before the rest."""
+    this name; its first arguments are the constants, each as it is and as a number."""
 
     holds: str
     constants: tuple[int, ...]
     monotone: bool = False
-    """Whether it has one constant, and as that grows becomes true once, or false once, or stays."""
+    """Whether it has one constant, and with a growing constant becomes true once, or false once, or
+    does not change."""
 
 
 Gated = tuple[GateOf | EachOf, ...]
@@ -84,7 +85,7 @@ Gated = tuple[GateOf | EachOf, ...]
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What an event must be by itself: the name of a filter, and gates."""
+    """The condition on a single event: the name of a filter, and gates."""
 
     filter: str | None = None
     gates: Gated = ()
@@ -95,8 +96,8 @@ class Move:
     """From `source` to `target` with an event of a component that passes a scan.
 
     `fence`, `gates` and `walk` are over register and event, register and event, and the events
-    taken so far with the new one.  `finish` says what a run must be in its target, besides, to
-    be a match; None where it is none.
+    taken so far with the new one.  `finish` is the further condition on a run in its target to be a
+    match; None where it is none.
     """
 
     source: int
@@ -104,10 +105,10 @@ class Move:
     component: int
     scan: Scan
     step: str | None
-    """None where every event passes, and the register stays."""
+    """None where every event passes, and the register does not change."""
     stops: bool
     equal: tuple[str, str] | None = None
-    """Of the event and of the register: the values that must be equal, None of an event that lacks
+    """Of the event and of the register: the values that must be equal, None for an event that lacks
     one."""
     gates: Gated = ()
     walk: str | None = None
@@ -128,7 +129,8 @@ class Epsilon:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """When a run that has just moved is a match: a test of its register, gates, a walk."""
+    """The condition for a run that has just moved to be a match: a test of its register, gates, a
+    walk."""
 
     test: str | None = None
     gates: Gated = ()
@@ -139,8 +141,8 @@ class Finish:
 class Negated:
     """A negated component between two positive ones, by their places; None beyond the ends.
 
-    `key` of its event and `key_of` of the events of a match, where there are some, are equal
-    for all that can forbid it; `holds` is the rest of what must hold of both.
+    `key` of its event and `key_of` of the events of a match, where there are some, are equal for
+    all that can forbid it; `holds` is the rest of the condition on both.
     """
 
     component: int
@@ -153,10 +155,10 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
-    """A sequence of components in which any event may be skipped: their scans, the functions that
-    give the keys of their events (None: one for all), and the function that constructs what ends
-    with an event of the last one, with its gates (`stacks.py`)."""
+class StackPlan:
+    """A sequence of components in which any event may be skipped: their scans, the functions for
+    the keys of their events (None: one for all), and the function that constructs the sequences
+    that end with an event of the last one, with its gates (`stacks.py`)."""
 
     components: tuple[int, ...]
     scans: tuple[Scan, ...]
@@ -164,10 +166,10 @@ class Sequence:
     construct: str
     gates: Gated
     tests: int
-    """How many values of each key are of tests; they stand first, and are all of the last one."""
+    """How many values of each key are of tests; they come first, and are all of the last one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Automaton:
     """All of a pattern but its constants; `make` compiles its functions for some."""
 
@@ -180,8 +182,8 @@ class Automaton:
     names: tuple[str, ...]
     types: tuple[tuple[int, ...], ...]
     keys: Mapping[int, str]
-    """For each component the name of the function that gives an event's partition; none where
-    partitions cannot be told apart by value."""
+    """For each component the name of the function for an event's partition; none where partitions
+    cannot be distinguished by value."""
     belongs: Mapping[int, str]
     """For each type, that function where partitions are what a run may not ignore."""
     partition: Mapping[int, tuple[GateOf, ...]]
@@ -194,5 +196,6 @@ class Automaton:
     merging: bool
     fixed: tuple[int, ...]
     """The places of the constants that no gate compares."""
-    sequence: Sequence | None = None
+    sequence: StackPlan | None = None
+    """For a pattern that stacks evaluate, in place of the moves."""
     source: str = field(repr=False, default="")

@@ -1,27 +1,27 @@
-"""A bound on what each query may have: a Kleene plus under skip-till-any-match has 2^n − 1 runs
-over n events, and no query may take the machine."""
+"""A bound on each query's use of the machine: a Kleene plus under skip-till-any-match has 2^n − 1
+runs over n events."""
 
 from __future__ import annotations
 
 __all__ = ["MOST", "Exceeded", "Tally"]
 
 MOST = 1_000_000
-"""So many matches may a query have in one step, and so many of what is pending or partial."""
+"""The maximal number of a query's matches in one step, and of its pending or partial ones."""
 
 
 class Exceeded(Exception):
-    """Queries for which something is being built have been stopped."""
+    """Queries for which something was being built have been stopped."""
 
 
 class Tally:
-    """How many of something each query has, added up for all queries of a mask at once: of each
+    """The number of something for each query, added up for all queries of a mask together: for each
     binary digit the queries whose number has it."""
 
     def __init__(self) -> None:
         self._digits: list[int] = []
 
     def add(self, mask: int, many: int = 1) -> None:
-        """So many more for the queries of a mask."""
+        """Adds so many for the queries of a mask."""
         digits = self._digits
         first = 0
         while many:

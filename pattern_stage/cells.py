@@ -1,8 +1,8 @@
-"""The shared buffer: what runs have taken, as cells that point to what was taken before.
+"""The shared buffer: the events of runs, as cells that point to earlier ones.
 
-Runs that fork share their past, runs that merge join theirs, and what no run reaches is collected
-(SASE+'s versioned buffer, section 4.3, without version numbers: a cell that is there never gets
-another past).  A chain is a path from a cell back to a beginning.
+Runs that fork share their past, runs that merge join theirs, and unreachable cells are collected
+(SASE+'s versioned buffer, section 4.3, without version numbers: an existing cell never gets another
+past).  A chain is a path from a cell back to a beginning.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pattern_stage.layouts import Event
+from xscl.pattern_stage.layouts import END, Event
 
 __all__ = ["Cell", "Chain", "best", "bound", "chains", "counted", "joined", "pruned"]
 
@@ -19,15 +19,15 @@ Chain = tuple[tuple[int, Event], ...]
 
 
 Starts = dict[int, int]
-"""How many chains begin at which time."""
+"""The number of chains by the time at which they begin."""
 
 
-Best = tuple[int, int, Any]
-"""Of a chain: minus its start, its length, and it itself back to front, linked."""
+BestChain = tuple[int, int, Any]
+"""Of a chain: minus its start, its length, and the chain itself back to front, linked."""
 
 
 class Cell:
-    """An event taken by a component, behind what one of the cells `before` and `further` has.
+    """An event taken by a component, after the chains of the cells `before` and `further`.
 
     Without an event it only joins the cells before it.  `least` is when the first of its chains
     begins.
@@ -45,13 +45,13 @@ class Cell:
         self.event, self.place, self.before, self.further = event, place, before, further
         if before is None:
             assert event is not None
-            self.least: int = event[0]
+            self.least: int = event[END]
         elif further:
             self.least = min(before.least, *[past.least for past in further])
         else:
             self.least = before.least
         self.starts: Starts | None = None
-        self.best: Best | None = None
+        self.best: BestChain | None = None
 
 
 def joined(left: Cell, right: Cell) -> Cell:
@@ -67,18 +67,18 @@ def joined(left: Cell, right: Cell) -> Cell:
 
 def chains(cell: Cell, floor: int | None) -> Iterator[Chain]:
     """The chains of a cell whose first event is after `floor`, each once."""
-    # What to go on from, and what has been found behind it, back to front.
-    waiting: list[tuple[Cell, list[tuple[int, Event]]]] = [(cell, [])]
-    while waiting:
-        one, found = waiting.pop()
+    # The cell to continue from, and the chain after it, back to front.
+    pending: list[tuple[Cell, list[tuple[int, Event]]]] = [(cell, [])]
+    while pending:
+        one, found = pending.pop()
         while True:
             event = one.event
             if event is not None:
-                if floor is not None and event[0] <= floor:
+                if floor is not None and event[END] <= floor:
                     break
                 found.append((one.place, event))
             for other in one.further:
-                waiting.append((other, found.copy()))
+                pending.append((other, found.copy()))
             if one.before is None:
                 found.reverse()
                 yield tuple(found)
@@ -87,17 +87,17 @@ def chains(cell: Cell, floor: int | None) -> Iterator[Chain]:
 
 
 def counted(cell: Cell, floor: int | None) -> int:
-    """How many chains of a cell have a first event after `floor`, without going along them."""
-    waiting = [cell]
-    while waiting:
-        one = waiting[-1]
+    """The number of chains of a cell with a first event after `floor`, without enumerating them."""
+    pending = [cell]
+    while pending:
+        one = pending[-1]
         if one.starts is not None:
-            waiting.pop()
+            pending.pop()
         elif one.before is None:
             assert one.event is not None
-            one.starts = {one.event[0]: 1}
+            one.starts = {one.event[END]: 1}
         elif unknown := [past for past in (one.before, *one.further) if past.starts is None]:
-            waiting += unknown
+            pending += unknown
         else:
             one.starts = one.before.starts
             for past in one.further:
@@ -109,18 +109,18 @@ def counted(cell: Cell, floor: int | None) -> int:
 
 
 def best(cell: Cell, order: Callable[[Chain], Any]) -> Chain:
-    """The chain of a cell that starts latest, and of these is shortest, and of these comes first
-    in an order of chains; without going along the others."""
-    waiting = [cell]
-    while waiting:
-        one = waiting[-1]
+    """The chain of a cell that starts latest, and of these is shortest, and of these comes first in
+    an order of chains; without enumerating the others."""
+    pending = [cell]
+    while pending:
+        one = pending[-1]
         pasts = () if one.before is None else (one.before, *one.further)
         if one.best is not None:
-            waiting.pop()
+            pending.pop()
         elif unknown := [past for past in pasts if past.best is None]:
-            waiting += unknown
+            pending += unknown
         elif one.event is not None and not pasts:
-            one.best = (-one.event[0], 1, ((one.place, one.event), None))
+            one.best = (-one.event[END], 1, ((one.place, one.event), None))
         else:
             found = [past.best for past in pasts if past.best is not None]
             start, length = min(of[:2] for of in found)
@@ -142,23 +142,24 @@ def _linked(link: Any) -> Chain:
 
 
 def pruned(cell: Cell, floor: int, done: dict[int, tuple[Cell, Cell | None]]) -> Cell | None:
-    """A cell with those of its chains alone whose first event is after `floor`; None if none is.
+    """A cell with only those of its chains whose first event is after `floor`; None if there is
+    none.
 
-    `done` has what has been pruned so far.  Cells stay as they are for whoever holds them.
+    `done` has the cells pruned so far.  Cells do not change, since others may refer to them.
     """
-    waiting = [cell]
-    while waiting:
-        one = waiting[-1]
+    pending = [cell]
+    while pending:
+        one = pending[-1]
         if id(one) in done:
-            waiting.pop()
+            pending.pop()
             continue
         pasts = () if one.before is None else (one.before, *one.further)
         if one.least > floor:
             done[id(one)] = one, one
-        elif one.before is None or (one.event is not None and one.event[0] <= floor):
+        elif one.before is None or (one.event is not None and one.event[END] <= floor):
             done[id(one)] = one, None
         elif unknown := [past for past in pasts if id(past) not in done]:
-            waiting += unknown
+            pending += unknown
         else:
             kept = [past for past in (done[id(past)][1] for past in pasts) if past is not None]
             if not kept:

@@ -1,14 +1,44 @@
-"""Matches as the pattern stage reports them: one by one, or grouped without going through them."""
+"""Matches as the pattern stage reports them: one by one, or grouped without enumerating them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pattern_stage.cells import Cell, Chain, chains, counted
-from pattern_stage.layouts import Event
+from xscl.pattern_stage.cells import Cell, Chain, chains, counted
+from xscl.pattern_stage.layouts import END, NUMBER, Event
 
-__all__ = ["Found", "Group", "Outcome", "events_of", "found_in", "grouped"]
+__all__ = [
+    "RESULT",
+    "Found",
+    "FoundGroup",
+    "Outcome",
+    "Result",
+    "events_of",
+    "found_in",
+    "grouped",
+]
+
+
+RESULT = -1
+"""The place of what tells the matches of an automaton apart, where others have a component's."""
+
+
+class Result(tuple[tuple[int, Event], ...]):
+    """The events of an automaton's match, none where it keeps none, with the `start` and the
+    `register` of its run."""
+
+    start: int
+    register: tuple[str | float | None, ...]
+
+    @classmethod
+    def of(
+        cls, events: Iterable[tuple[int, Event]], start: int, register: tuple[Any, ...]
+    ) -> Result:
+        """That of a run."""
+        result = cls(events)
+        result.start, result.register = start, register
+        return result
 
 
 class Found:
@@ -23,21 +53,34 @@ class Found:
 
     @property
     def events(self) -> Chain:
-        """The events, with their components' places; put together when they are first read."""
+        """The events, with their components' places; built on first use."""
         return self._chains.all[self._place]
 
     @property
     def start(self) -> int:
-        """The time of the first event."""
-        return self.events[0][1][0]
+        """The time of the first event, or when the run of an automaton began."""
+        events = self.events
+        return events.start if isinstance(events, Result) else int(events[0][1][END])
+
+    @property
+    def register(self) -> tuple[str | float | None, ...]:
+        """The register of an automaton's run."""
+        events = self.events
+        return events.register if isinstance(events, Result) else ()
 
     @property
     def key(self) -> tuple[object, ...]:
         """What tells it apart from all other matches."""
-        return (self.number, *((place, event[1]) for place, event in self.events))
+        if isinstance(self.events, Result):
+            return (self.number, (RESULT, (self.start, self.time, *self.register)), *self._events)
+        return (self.number, *self._events)
+
+    @property
+    def _events(self) -> Iterator[tuple[int, int]]:
+        return ((place, event[NUMBER]) for place, event in self.events)
 
     def __repr__(self) -> str:
-        events = ", ".join(f"{place}: {event[1]}" for place, event in self.events)
+        events = ", ".join(f"{place}: {event[NUMBER]}" for place, event in self.events)
         return f"Found({self.number}, {{{events}}}, start={self.start}, time={self.time})"
 
 
@@ -70,19 +113,19 @@ class Outcome(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many chains there are, without going along them."""
+        """The number of chains, without enumerating them."""
         return len(self.cell) if isinstance(self.cell, list) else counted(self.cell, self.floor)
 
     @property
-    def last(self) -> tuple[int, Event]:
-        """The last event, and its component's place."""
+    def last(self) -> tuple[int, Event] | None:
+        """The last event, and its component's place; None of an automaton that keeps none."""
         if isinstance(self.cell, list):
-            return self.cell[0][-1]
+            return self.cell[0][-1] if self.cell[0] else None
         assert self.cell.event is not None
         return self.cell.place, self.cell.event
 
 
-class Group:
+class FoundGroup:
     """The matches of query `number` that end with one event, and are known at one time."""
 
     __slots__ = ("number", "outcomes")
@@ -91,8 +134,9 @@ class Group:
         self.number, self.outcomes = number, outcomes
 
     @property
-    def last(self) -> tuple[int, Event]:
-        """The event that they end with, and its component's place."""
+    def last(self) -> tuple[int, Event] | None:
+        """The event that they end with, and its component's place; None where an automaton keeps
+        none."""
         return self.outcomes[0].last
 
     @property
@@ -102,7 +146,7 @@ class Group:
 
     @property
     def count(self) -> int:
-        """How many they are, without going through them."""
+        """Their number, without enumerating them."""
         return sum(outcome.size for outcome in self.outcomes)
 
     def matches(self) -> Iterator[Found]:
@@ -113,28 +157,29 @@ class Group:
                 yield Found(self.number, Chains((chain,), None), 0, outcome.time)
 
     def __repr__(self) -> str:
-        return f"Group({self.number}, count={self.count}, last={self.last[1][1]}, time={self.time})"
+        last = None if self.last is None else self.last[1][NUMBER]
+        return f"FoundGroup({self.number}, count={self.count}, last={last}, time={self.time})"
 
 
-def events_of(groups: Iterable[Group]) -> Iterator[Event]:
-    """The events of the matches of some groups, without going through these."""
+def events_of(groups: Iterable[FoundGroup]) -> Iterator[Event]:
+    """The events of the matches of some groups, without enumerating these."""
     seen: set[int] = set()
-    waiting: list[Cell] = []
+    pending: list[Cell] = []
     for group in groups:
         for outcome in group.outcomes:
             if isinstance(outcome.cell, list):
                 for found in outcome.cell:
                     yield from (event for _, event in found)
             else:
-                waiting.append(outcome.cell)
-    while waiting:
-        cell = waiting.pop()
+                pending.append(outcome.cell)
+    while pending:
+        cell = pending.pop()
         if id(cell) not in seen:
             seen.add(id(cell))
             if cell.event is not None:
                 yield cell.event
             if cell.before is not None:
-                waiting += (cell.before, *cell.further)
+                pending += (cell.before, *cell.further)
 
 
 def found_in(outcomes: Iterable[Outcome]) -> list[Found]:
@@ -148,15 +193,16 @@ def found_in(outcomes: Iterable[Outcome]) -> list[Found]:
     return found
 
 
-def grouped(outcomes: Iterable[Outcome]) -> list[Group]:
+def grouped(outcomes: Iterable[Outcome]) -> list[FoundGroup]:
     """The matches by query, last event and time, in order of time."""
-    groups: dict[tuple[int, int, int], Group] = {}
+    groups: dict[tuple[int, int, int], FoundGroup] = {}
     for outcome in outcomes:
         for number in outcome.numbers:
-            key = (outcome.time, number, outcome.last[1][1])
+            last = outcome.last
+            key = (outcome.time, number, -1 if last is None else last[1][NUMBER])
             group = groups.get(key)
             if group is None:
-                groups[key] = Group(number, [outcome])
+                groups[key] = FoundGroup(number, [outcome])
             else:
                 group.outcomes.append(outcome)
     return [groups[key] for key in sorted(groups)]

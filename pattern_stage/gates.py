@@ -1,7 +1,7 @@
-"""A value against the constants of many queries at once: the queries whose comparison holds.
+"""A value against the constants of many queries together: the queries whose comparison holds.
 
-Queries are bits of a mask.  An equality is one look into a dictionary, an order one bisection of
-the sorted constants, whose masks are joined up once for each gap between two.
+Queries are bits of a mask.  An equality is one look-up in a dictionary, an order one bisection of
+the sorted constants, whose masks are joined once for each gap between two.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any, Literal
 
-from pattern_stage.arithmetic import castable, number_of
+from xscl.pattern_stage.values.numbers import castable, number_of
 
-__all__ = ["PASS", "Each", "Gate", "Operator"]
+__all__ = ["PASS", "Comparator", "Each", "Gate"]
 
-Operator = Literal["=", "!=", "<", "<=", ">", ">="]
+Comparator = Literal["=", "!=", "<", "<=", ">", ">="]
 
 PASS = object()
-"""The value of an ANY component's event that lacks what is compared: it passes all gates."""
+"""The value of an ANY component's event that lacks the compared attribute: it passes all gates."""
 
 
 class Gate:
@@ -29,9 +29,9 @@ class Gate:
     """
 
     mask: Callable[[Any], int]
-    """The queries whose comparison holds of a value."""
+    """The queries whose comparison holds for a value."""
 
-    def __init__(self, operator: Operator, number: bool) -> None:
+    def __init__(self, operator: Comparator, number: bool) -> None:
         self._all = 0
         ordered = operator not in ("=", "!=")
         if not ordered:
@@ -45,7 +45,7 @@ class Gate:
         self._ordered, self._number = ordered, number
 
     def add(self, bit: int, constant: str | float) -> None:
-        """A query's constant."""
+        """Adds a query's constant."""
         constant = self._cast(constant)
         if constant != constant:
             return
@@ -64,7 +64,7 @@ class Gate:
                 self._words.add(bit, constant)
 
     def remove(self, bit: int, constant: str | float) -> None:
-        """Takes a query's constant away."""
+        """Removes a query's constant."""
         constant = self._cast(constant)
         self._all &= ~bit
         if constant != constant:
@@ -99,8 +99,9 @@ class Gate:
 class Each:
     """A condition over constants of many queries: tested once for all that have the same.
 
-    Where it is `monotone` in its only constant, from some constant on for all or for none, that
-    place is found by bisection; but for 0 and what is no finite number, which is tested apart.
+    Where it is `monotone` in its only constant, i.e. true for all constants from some place on or
+    for none, that place is found by bisection; only 0 and non-finite constants are tested
+    separately.
     """
 
     def __init__(self, holds: Callable[..., bool], monotone: bool) -> None:
@@ -110,7 +111,7 @@ class Each:
         self._all = 0
 
     def add(self, bit: int, constants: tuple[str | float, ...]) -> None:
-        """A query's constants."""
+        """Adds a query's constants."""
         given = _given(constants)
         if self._monotone and given[1] and isfinite(given[1]):
             self._all |= bit
@@ -119,7 +120,7 @@ class Each:
             self._masks[given] = self._masks.get(given, 0) | bit
 
     def remove(self, bit: int, constants: tuple[str | float, ...]) -> None:
-        """Takes a query's constants away."""
+        """Removes a query's constants."""
         given = _given(constants)
         if self._all & bit:
             self._all &= ~bit
@@ -168,7 +169,7 @@ def _remove(masks: dict[Any, int], bit: int, constant: object) -> None:
 class _Order:
     """`value operator constant` where both are numbers, or both strings."""
 
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, operator: Comparator) -> None:
         self._below = operator in (">", ">=")
         self._bisect = bisect_left if operator in (">", "<=") else bisect_right
         self._masks: dict[Any, int] = {}
@@ -202,8 +203,8 @@ class _Order:
         return self._join(place, self.constants) if joined is None else joined
 
     def _join(self, place: int, constants: list[Any]) -> int:
-        """The masks of the constants on one side of a place, from the nearest place that has
-        been asked for on that side."""
+        """The masks of the constants on one side of a place, from the nearest place on that side
+        for which they are known."""
         at = bisect_left(self._known, place)
         if self._below:
             near = self._known[at - 1] if at else 0

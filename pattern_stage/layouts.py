@@ -1,20 +1,29 @@
-"""Where in an event's tuple the attributes stand that queries read.
+"""The tuple of an event, and the places in it of the attributes that queries read.
 
-An event is `(time, number, *slots)`.  The slots of a type only grow at their end, so an older,
-shorter tuple stays valid for older queries.  A component of several types finds a slot at one
-place in all of them: where they differ, the shorter lists are filled up with None.
+All events of the pattern stage have one layout, `(start, end, number, *slots)`, the times in
+microseconds; a computed event has no number, and the slots that its node lists.  The slots of a
+type only grow at their end, so an older, shorter tuple stays valid for older queries.  A component
+of several types has a slot at one place in all of them: where they differ, the shorter lists are
+filled up with None.
 """
 
 from __future__ import annotations
 
-from pattern_stage.pattern import Slot
+from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["Event", "Layouts"]
+from xscl.pattern_stage.values.terms import Attribute, Form, Slot
 
-Event = tuple[int, int, *tuple[str | float | None, ...]]
-"""`(time in microseconds, number, *slots)`."""
+__all__ = ["END", "EVERYTHING", "NUMBER", "SLOTS", "START", "Event", "Layouts", "slot_names"]
 
-_FIRST = 2
+Event = tuple[Any, ...]
+"""`(start, end, number, *slots)`."""
+
+START, END, NUMBER, SLOTS = range(4)
+"""Their indices; slots begin at SLOTS."""
+
+EVERYTHING = Slot(Attribute(), Form.VALUE)
+"""All attributes of an event by name, for results that show all of them."""
 
 
 class Layouts:
@@ -22,23 +31,35 @@ class Layouts:
 
     def __init__(self) -> None:
         self._slots: dict[int, list[Slot | None]] = {}
+        self._places: dict[tuple[int, Slot], list[int]] = {}
         self.version = 0
 
     def slots(self, type_: int) -> tuple[Slot | None, ...]:
-        """The slots of a type's events, behind time and number; None at a place that none
-        reads."""
+        """The slots of a type's events; None at a place that no query reads."""
         return tuple(self._slots.get(type_, ()))
 
     def place(self, types: tuple[int, ...], slot: Slot) -> int:
         """The index of a slot in the events of all these types."""
-        lists = [self._slots.setdefault(type_, []) for type_ in dict.fromkeys(types)]
-        first, *others = lists
-        for place, there in enumerate(first):
-            if there == slot and all(other[place : place + 1] == [slot] for other in others):
-                return place + _FIRST
-        place = max(map(len, lists))
-        for slots in lists:
-            slots.extend([None] * (place - len(slots)))
+        distinct = [*dict.fromkeys(types)]
+        first, *others = [self._places.setdefault((type_, slot), []) for type_ in distinct]
+        for place in first:
+            if all(place in places for places in others):
+                return place
+        lists = [self._slots.setdefault(type_, []) for type_ in distinct]
+        longest = max(map(len, lists))
+        for slots, places in zip(lists, (first, *others), strict=True):
+            slots.extend([None] * (longest - len(slots)))
             slots.append(slot)
+            places.append(SLOTS + longest)
         self.version += 1
-        return place + _FIRST
+        return SLOTS + longest
+
+
+def slot_names(slots: Iterable[Slot | None]) -> list[tuple[str, ...]]:
+    """The slots of event queries as JSON that is the same over a restart."""
+    return [
+        ()
+        if one is None
+        else (*filter(None, (one.attribute.own,)), *one.attribute.steps, one.form.name)
+        for one in slots
+    ]

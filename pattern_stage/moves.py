@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pattern_stage.automaton import Epsilon, Move, Register
-from pattern_stage.cells import Cell, Chain
-from pattern_stage.members import Gates, Members
+from xscl.pattern_stage.automaton import Epsilon, Move, Register
+from xscl.pattern_stage.cells import Cell, Chain
+from xscl.pattern_stage.query_masks import Gates, QueryMasks
 
 __all__ = ["BoundEpsilon", "BoundMove", "Run"]
 
 
 class Run:
-    """What has been taken on the way to a state, for the queries of a mask; none: it has ended."""
+    """The events taken on the way to a state, for the queries of a mask; none: it has ended."""
 
     __slots__ = ("cell", "mask", "register", "start")
 
@@ -18,14 +18,14 @@ class Run:
         self.mask, self.register, self.start, self.cell = mask, register, start, cell
 
     def copy(self) -> Run:
-        """One that goes on apart."""
+        """A copy of the run."""
         return Run(self.mask, self.register, self.start, self.cell)
 
 
 class BoundEpsilon:
     """An epsilon move with its functions."""
 
-    def __init__(self, epsilon: Epsilon, members: Members) -> None:
+    def __init__(self, epsilon: Epsilon, members: QueryMasks) -> None:
         functions = members.functions
         self.target = epsilon.target
         self.gates = members.gates(epsilon.gates)
@@ -36,10 +36,10 @@ class BoundEpsilon:
 class BoundMove:
     """A move with its functions."""
 
-    def __init__(self, move: Move, members: Members, goes_on: bool) -> None:
+    def __init__(self, move: Move, members: QueryMasks, continues: bool) -> None:
         functions, finish = members.functions, move.finish
         self.source, self.target, self.stops = move.source, move.target, move.stops
-        self.goes_on = goes_on
+        self.continues = continues
         self.admitted = members.scan(move.scan)
         self.gates = members.gates(move.gates)
         self.step = functions[move.step] if move.step else None

@@ -1,7 +1,7 @@
-"""Events of a negated component, by what must be equal of them and a match, in order of time.
+"""Events of a negated component, by the values in which they must equal a match, in order of time.
 
 A match is forbidden by an event strictly inside its open interval for which the rest holds
-(patterns-sase.md, section 3): two bisections of the times of one key.
+(docs/semantics.md#negated-components): two bisections of the times of one key.
 """
 
 from __future__ import annotations
@@ -9,17 +9,20 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import Any
 
-from pattern_stage.automaton import Negated
-from pattern_stage.layouts import Event
-from pattern_stage.members import Members
+from xscl.pattern_stage.automaton import Negated
+from xscl.pattern_stage.layouts import END, Event
+from xscl.pattern_stage.query_masks import QueryMasks
 
 __all__ = ["NegationIndex"]
+
+Buckets = dict[object, tuple[list[int], list[tuple[Event, int, object]]]]
+"""By key the times of events, and these with the queries that see them and their keys."""
 
 
 class NegationIndex:
     """The events of one negated component, in order of arrival and time."""
 
-    def __init__(self, negated: Negated, members: Members, indexed: bool = True) -> None:
+    def __init__(self, negated: Negated, members: QueryMasks, indexed: bool = True) -> None:
         functions = members.functions
         self.negated = negated
         self._admitted = members.scan(negated.scan)
@@ -27,21 +30,21 @@ class NegationIndex:
         self._key_of = functions[negated.key_of] if negated.key_of else None
         self._holds = functions[negated.holds] if negated.holds else None
         self._indexed = indexed
-        self._buckets: dict[object, tuple[list[int], list[tuple[Event, int, object]]]] = {}
+        self._buckets: Buckets = {}
 
-    def copy(self) -> NegationIndex:
-        """One that grows apart."""
-        other = object.__new__(NegationIndex)
-        other.__dict__ |= self.__dict__
-        buckets = self._buckets.items()
-        other._buckets = {key: ([*times], [*events]) for key, (times, events) in buckets}
-        return other
+    def snapshot(self) -> Buckets:
+        """The events."""
+        return {key: ([*times], [*events]) for key, (times, events) in self._buckets.items()}
+
+    def restore(self, snapshot: Buckets) -> None:
+        """Restores the events of a snapshot, which must not be used again."""
+        self._buckets = snapshot
 
     def __len__(self) -> int:
         return sum(len(times) for times, _ in self._buckets.values())
 
     def add(self, event: Event, mask: int) -> None:
-        """Takes an event in, for those queries of a mask whose scan it passes."""
+        """Adds an event, for those queries of a mask whose scan it passes."""
         mask = self._admitted(event, mask)
         if not mask:
             return
@@ -49,7 +52,7 @@ class NegationIndex:
         if self._key is not None and key is None:
             return
         times, events = self._buckets.setdefault(key if self._indexed else None, ([], []))
-        times.append(event[0])
+        times.append(event[END])
         events.append((event, mask, key))
 
     def forbidden(self, events: list[Any], low: int | None, high: int, mask: int) -> int:
@@ -71,7 +74,7 @@ class NegationIndex:
                     break
         return forbidden
 
-    def forget(self, floor: int) -> None:
+    def evict(self, floor: int) -> None:
         """Drops the events that are not after a time."""
         for key, (times, events) in [*self._buckets.items()]:
             gone = bisect_right(times, floor)

@@ -1,22 +1,23 @@
-"""Queries that share an automaton: alike but for constants that gates compare.
+"""Queries that share an automaton: the same up to constants that gates compare.
 
-They take events at once where a further event can only add matches, or where they are
-weak; else in order of time, when the watermark has passed them.
+They process events immediately where a further event can only add matches, or where they are weak;
+else in order of time, when the watermark has passed them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from typing import Any
 
-from pattern_stage.automaton import Automaton
-from pattern_stage.bounds import MOST
-from pattern_stage.endings import Endings, Identity
-from pattern_stage.layouts import Event
-from pattern_stage.members import Members
-from pattern_stage.pattern import Pattern
-from pattern_stage.runs import Coming, Runs
-from pattern_stage.stacks import Stacks
+from xscl.pattern_stage.automaton import Automaton
+from xscl.pattern_stage.bounds import MOST
+from xscl.pattern_stage.endings import Endings, Identity
+from xscl.pattern_stage.layouts import END, NUMBER, Event
+from xscl.pattern_stage.pattern import Pattern
+from xscl.pattern_stage.query_masks import QueryMasks
+from xscl.pattern_stage.runs import Coming, Runs
+from xscl.pattern_stage.stacks import Stacks
 
 __all__ = ["Shared"]
 
@@ -33,12 +34,15 @@ class Shared:
         identity: Identity,
         without: frozenset[str],
         most: int = MOST,
+        *,
+        in_order: bool = False,
     ) -> None:
         self.automaton = automaton
-        self.weak, self.monotone = weak, pattern.monotone and not weak
-        self.forks = weak or pattern.non_overlapping
-        """Whether what is reported before its time may depend on what was reported before that."""
-        self.members = Members(automaton, constants)
+        self.weak, self.monotone = weak, pattern.monotone and not (weak or in_order)
+        self.forks = self.keeps_early = weak or pattern.non_overlapping
+        """Whether the matches that are reported before their time may depend on earlier such
+        reports."""
+        self.members = QueryMasks(automaton, constants)
         indexed = "negation index" not in without
         overlapping = not pattern.non_overlapping
         endings = Endings(automaton, self.members, overlapping, identity, indexed, most)
@@ -53,9 +57,9 @@ class Shared:
                 self.components[type_] = (*self.components.get(type_, ()), place)
         self.dropped = 0
         self.before: list[tuple[int, Event]] = []
-        """Events of before its queries came, which these alone take, in order of time."""
+        """Events from before the queries came, for these only, in order of time."""
         self._clock: int | None = None
-        self._held: list[Coming] = []
+        self._buffered: list[Coming] = []
         twice = any(one.after is None for one in automaton.negated) and any(
             one.before is None for one in automaton.negated
         )
@@ -68,49 +72,49 @@ class Shared:
         """Types of events that forbid a match at its start while another may at its end."""
 
     @property
-    def at_once(self) -> bool:
-        """Whether events are taken when they come."""
+    def immediate(self) -> bool:
+        """Whether events are processed when they come."""
         return self.monotone or self.weak
 
     def reach(self, type_: int) -> int | None:
-        """For how long after its time an event of a type can be needed; None for good.
+        """For how long after its time an event of a type can be needed; None for ever.
 
-        A match that waits for its end has begun less than `within` before the watermark, and what
-        forbids it at its start is up to as much older.
+        A match that must wait for its end began less than `within` before the watermark; an event
+        that forbids it at its start may be older by as much again.
         """
         within = self.automaton.within
         return within if within is None or type_ not in self._at_start else 2 * within
 
     def begin(self) -> None:
-        """A step begins: what comes now and is behind the newest event is dropped, if weak."""
+        """Begins a step: a weak group drops incoming events that are before the newest one."""
         self._clock = self.runs.epoch
 
     def take(self, type_: int, event: Event, seeing: int | None = None) -> None:
-        """An event of one of the types, for the queries of a mask or all that see it: in order of
-        time if not monotone."""
+        """Processes an event of one of the types, for the queries of a mask or all that see it: in
+        order of time if not monotone."""
         if seeing is None:
             if self.before:
-                self.catch_up(event[0])
+                self.catch_up(event[END])
             seeing = self.members.seeing(event)
         if not seeing:
             return
-        components, runs, time = self.components[type_], self.runs, event[0]
+        components, runs, time = self.components[type_], self.runs, event[END]
         if self.monotone and isinstance(runs, Runs):
             coming = (type_, components, event)
             if runs.epoch is not None and time < runs.epoch:
                 self._late(runs, coming)
                 return
-            self._held.append(coming)
+            self._buffered.append(coming)
         elif self.weak and self._clock is not None and time < self._clock:
             self.dropped += 1
-            self.members.miss(event[1], time, seeing)
+            self.members.miss(event[NUMBER], time, seeing)
             return
         if not self.monotone:
             runs.endings.settle(time)
         runs.event(type_, components, event, seeing)
 
     def catch_up(self, time: int | None) -> None:
-        """Takes what came before its queries, as far as it is not after a time."""
+        """Processes the events from before its queries, up to a time."""
         before = self.before
         due = len(before) if time is None else bisect_right(before, time, key=_time_of)
         self.before = before[due:]
@@ -118,26 +122,26 @@ class Shared:
             self.take(type_, event, self.members.oldest)
 
     def _late(self, runs: Runs, coming: Coming) -> None:
-        held, (type_, components, event) = self._held, coming
-        time, within = event[0], self.automaton.within
-        place = bisect_left(held, time, key=_time)
-        first = 0 if within is None else bisect_right(held, time - within, key=_time)
-        after = bisect_right(held, time, key=_time)
-        # As of another of its types, a component may have taken the event before.
+        buffered, (type_, components, event) = self._buffered, coming
+        time, within = event[END], self.automaton.within
+        place = bisect_left(buffered, time, key=_time)
+        first = 0 if within is None else bisect_right(buffered, time - within, key=_time)
+        after = bisect_right(buffered, time, key=_time)
+        # As an event of another of its types, a component may have taken it before.
         taken = {
             component
-            for _, components, other in held[place:after]
-            if other[1] == event[1]
+            for _, components, other in buffered[place:after]
+            if other[NUMBER] == event[NUMBER]
             for component in components
         }
         if left := tuple(component for component in components if component not in taken):
-            runs.late(held[first:place], (type_, left, event), held[after:])
-        held.insert(after, coming)
+            runs.late(buffered[first:place], (type_, left, event), buffered[after:])
+        buffered.insert(after, coming)
 
     def advance(self, watermark: int) -> None:
-        """All before the watermark has come and been taken."""
+        """Notes that all before the watermark has come and was processed."""
         if self.members.missing and self.automaton.within is not None:
-            self.members.forget_missed(watermark - 2 * self.automaton.within)
+            self.members.drop_missed(watermark - 2 * self.automaton.within)
         if self.weak:
             newest = self.runs.epoch
             self.runs.endings.settle(watermark if newest is None else max(watermark, newest), True)
@@ -146,32 +150,35 @@ class Shared:
             self.runs.endings.settle(watermark)
         elif isinstance(self.runs, Stacks):
             self.runs.advance(watermark)
-        elif self._held and self.automaton.within is not None:
-            gone = bisect_right(self._held, watermark - self.automaton.within, key=_time)
-            if gone > len(self._held) // 2:
-                del self._held[:gone]
+        elif self._buffered and self.automaton.within is not None:
+            gone = bisect_right(self._buffered, watermark - self.automaton.within, key=_time)
+            if gone > len(self._buffered) // 2:
+                del self._buffered[:gone]
 
     def settle(self) -> None:
-        """A step is over: what is weak says at once what the events so far decide."""
+        """Ends a step: a weak group immediately reports what the events so far decide."""
         if self.weak:
             self.runs.endings.settle(self.runs.epoch, True)
 
-    def copy(self) -> Shared:
-        """The same, to go on apart; of queries that are not monotone."""
-        other = object.__new__(Shared)
-        other.__dict__ |= self.__dict__
-        other.runs = self.runs.copy(self.runs.endings.copy())
-        return other
+    def snapshot(self) -> Any:
+        """The state of queries that are not monotone, once all outcomes have been read."""
+        return self.runs.snapshot(), self.runs.endings.snapshot(), self.before, self.dropped
+
+    def restore(self, snapshot: Any) -> None:
+        """Restores a snapshot, which must not be used again."""
+        runs, endings, self.before, self.dropped = snapshot
+        self.runs.restore(runs)
+        self.runs.endings.restore(endings)
 
     def remove(self, number: int) -> None:
-        """Takes a query away."""
+        """Removes a query."""
         self.runs.drop(self.members.remove(number))
         self.runs.endings.drop(number)
 
 
-def _time(coming: Coming) -> int:
-    return coming[2][0]
+def _time(coming: Coming) -> Any:
+    return coming[2][END]
 
 
-def _time_of(coming: tuple[int, Event]) -> int:
-    return coming[1][0]
+def _time_of(coming: tuple[int, Event]) -> Any:
+    return coming[1][END]

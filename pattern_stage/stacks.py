@@ -1,8 +1,8 @@
 """Sequences in which any event may be skipped: SASE's scan over active instance stacks.
 
 Each component has its events in order of time, by key.  An event of the last component constructs
-what ends with it.  Where a further event only adds sequences, one that is late does so too: each
-later event of the last component constructs what has the late one in its place.
+the sequences that end with it.  Where a further event only adds sequences, a late one does so, too:
+each later event of the last component constructs the sequences with the late one in its place.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pattern_stage.automaton import Automaton
-from pattern_stage.bounds import Exceeded
-from pattern_stage.endings import Endings
-from pattern_stage.layouts import Event
-from pattern_stage.members import Members
+from xscl.pattern_stage.automaton import Automaton
+from xscl.pattern_stage.bounds import Exceeded
+from xscl.pattern_stage.endings import Endings
+from xscl.pattern_stage.layouts import END, NUMBER, Event
+from xscl.pattern_stage.query_masks import QueryMasks
 
 __all__ = ["Stacks"]
 
 Entry = tuple[Event, Any]
-"""An event with the queries whose scan it passes; where components share stacks, with those and
-its component."""
+"""An event with the queries whose scan it passes; where components share stacks, with those and its
+component."""
 
 Stack = dict[object, tuple[list[int], list[Entry]]]
 """By key the times of events, and these."""
 
 _SWEEPS = 4
-"""A window is swept of what has expired so many times while it passes."""
+"""Expired events are swept so many times per window."""
 
 
 class Stacks:
@@ -36,7 +36,7 @@ class Stacks:
     def __init__(
         self,
         automaton: Automaton,
-        members: Members,
+        members: QueryMasks,
         endings: Endings,
         without: frozenset[str],
         late: bool,
@@ -69,27 +69,29 @@ class Stacks:
         self._floor: int | None = None
         self._tests = sequence.tests
 
-    def copy(self, endings: Endings) -> Stacks:
-        """Stacks that grow apart."""
-        other = object.__new__(Stacks)
-        other.__dict__ |= self.__dict__
-        other.endings, other._taken = endings, {*self._taken}
-        same: dict[int, Stack] = {}
-        for stack in self._stacks:
-            same[id(stack)] = {
-                key: ([*times], [*entries]) for key, (times, entries) in stack.items()
-            }
-        other._stacks = [same[id(stack)] for stack in self._stacks]
-        return other
+    def snapshot(self) -> Any:
+        """The stacks, and their times."""
+        same = {id(stack): stack for stack in self._stacks}
+        copies = {
+            one: {key: ([*times], [*entries]) for key, (times, entries) in stack.items()}
+            for one, stack in same.items()
+        }
+        stacks = [copies[id(stack)] for stack in self._stacks]
+        return stacks, {*self._taken}, self._taken_at, self._swept, self._floor, self.epoch
+
+    def restore(self, snapshot: Any) -> None:
+        """Restores the stacks of a snapshot, which must not be used again."""
+        stacks, self._taken, self._taken_at, self._swept, self._floor, self.epoch = snapshot
+        self._stacks = stacks
 
     def __len__(self) -> int:
         stacks = {id(stack): stack for stack in self._stacks}.values()
         return sum(len(times) for stack in stacks for times, _ in stack.values())
 
     def event(self, type_: int, components: Iterable[int], event: Event, seeing: int) -> None:
-        """An event of a type that these components take, for the queries that see it: not before
-        the newest one, but where late ones may come."""
-        time = event[0]
+        """Processes an event of a type that these components take, for the queries that see it: not
+        before the newest one, except where late ones may come."""
+        time = event[END]
         newest = self.epoch is None or time >= self.epoch
         if newest:
             self.epoch = time
@@ -100,7 +102,7 @@ class Stacks:
             if scan is None:
                 self.endings.negate(component, event, seeing)
                 continue
-            if component in self._several and self._again(component, event):
+            if component in self._several and self._taken_before(component, event):
                 continue
             admitted, key_of = scan
             mask = admitted(event, seeing)
@@ -117,14 +119,14 @@ class Stacks:
                 self._construct_late(component, key, event, mask)
             self._push(component, key, event, mask)
 
-    def _again(self, component: int, event: Event) -> bool:
+    def _taken_before(self, component: int, event: Event) -> bool:
         """Whether a component of several types has taken an event already, as of another type."""
-        if event[0] != self._taken_at:
-            self._taken_at = event[0]
+        if event[END] != self._taken_at:
+            self._taken_at = event[END]
             self._taken.clear()
-        if (component, event[1]) in self._taken:
+        if (component, event[NUMBER]) in self._taken:
             return True
-        self._taken.add((component, event[1]))
+        self._taken.add((component, event[NUMBER]))
         return False
 
     def _push(self, component: int, key: object, event: Event, mask: int) -> None:
@@ -134,12 +136,12 @@ class Stacks:
             bucket = stack[key] = ([], [])
         times, entries = bucket
         entry = (event, (component, mask) if self._shared else mask)
-        if not times or event[0] >= times[-1]:
-            times.append(event[0])
+        if not times or event[END] >= times[-1]:
+            times.append(event[END])
             entries.append(entry)
         else:
-            place = bisect_right(times, event[0])
-            times.insert(place, event[0])
+            place = bisect_right(times, event[END])
+            times.insert(place, event[END])
             entries.insert(place, entry)
         if self._floor is not None and times[0] <= self._floor:
             gone = bisect_right(times, self._floor)
@@ -147,16 +149,17 @@ class Stacks:
                 del times[:gone], entries[:gone]
 
     def _construct_late(self, component: int, key: Any, event: Event, mask: int) -> None:
-        """What has an event in its place, and ends with one that has come before it."""
+        """Constructs the sequences that have an event in its place, and end with one that came
+        before it."""
         bucket = self._stacks[self._last].get(key[: self._tests])
         if bucket is None:
             return
         stacks = [*self._stacks]
         entry = (event, (component, mask) if self._shared else mask)
-        stacks[component] = {key: ([event[0]], [entry])}
+        stacks[component] = {key: ([event[END]], [entry])}
         times, entries = bucket
-        for place in range(bisect_right(times, event[0]), len(times)):
-            if self._window is not None and times[place] - self._window >= event[0]:
+        for place in range(bisect_right(times, event[END]), len(times)):
+            if self._window is not None and times[place] - self._window >= event[END]:
                 break
             last, seeing = entries[place]
             if self._shared:
@@ -168,14 +171,14 @@ class Stacks:
     def _build(
         self, last: Event, mask: int, stacks: list[Stack], late: Event | None = None
     ) -> None:
-        """The sequences that end with an event; of those that have a late one, if so."""
+        """The sequences that end with an event; with `late`, those that have the late one."""
         endings = self.endings
         while mask:
             try:
                 self._construct(last, mask, stacks, self._gates, endings.sequence)
             except Exceeded:
-                # For some it goes too far: what the others have is to be looked for alone.
-                mask &= endings.members.everyone
+                # Some have exceeded a bound: the others' sequences are searched separately.
+                mask &= endings.members.all_queries
                 endings.take_back(last, late)
             else:
                 return
@@ -201,7 +204,7 @@ class Stacks:
                     del stack[key]
                 elif gone:
                     del times[:gone], entries[:gone]
-        self.endings.forget(floor)
+        self.endings.evict(floor)
 
     def drop(self, bit: int) -> None:
-        """Forgets a query: it is in no match from here on."""
+        """Removes a query: it is in no further match."""

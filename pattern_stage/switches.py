@@ -1,12 +1,13 @@
-"""What can be switched off, each alone, with the same matches."""
+"""Techniques that can be switched off, each separately, with the same matches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pattern_stage.plan.rules import SWITCHES as EVENT_SWITCHES
+from xscl.pattern_stage.compositions.rules import SWITCHES as COMPOSITION_SWITCHES
+from xscl.pattern_stage.plan.rules import SWITCHES as EVENT_SWITCHES
 
-__all__ = ["EVENT_SWITCHES", "SWITCHES", "checked"]
+__all__ = ["COMPOSITION_SWITCHES", "EVENT_SWITCHES", "EVERY", "SWITCHES", "checked"]
 
 SWITCHES = frozenset(
     {
@@ -23,14 +24,17 @@ SWITCHES = frozenset(
         "windows in scan",
     }
 )
-"""The names (patterns-sase.md, section 8)."""
+"""The names (docs/patterns.md#techniques)."""
+
+EVERY = SWITCHES | EVENT_SWITCHES | COMPOSITION_SWITCHES
+"""Those of all languages that run in the pattern stage."""
 
 
 def checked(without: Iterable[str]) -> frozenset[str]:
     """The names as a set; a ValueError names those that are none."""
     named = frozenset(without)
-    unknown = sorted(named - SWITCHES - EVENT_SWITCHES)
+    unknown = sorted(named - EVERY)
     if unknown:
-        there = ", ".join(sorted(SWITCHES | EVENT_SWITCHES))
+        there = ", ".join(sorted(EVERY))
         raise ValueError(f"{', '.join(unknown)}: no technique of patterns; there are {there}")
     return named

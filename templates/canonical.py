@@ -1,10 +1,10 @@
-"""Query templates: join graphs up to isomorphism, by canonical labelling (law 5).
+"""Query templates: join graphs up to isomorphism, by canonical labelling (docs/laws.md#templates).
 
 A template is a minor without its labels (section 6.4.1).  BLISS, through igraph, labels a graph
-such that isomorphic graphs come out equal; the template's id is a hash of what comes out.  A
-query's *assignment* maps the template's nodes, the meta-variables var1, var2, … of R_T, to the
-nodes of the query's graph; among the isomorphisms it is the one that takes the query's nodes
-most in their own order, so that equal queries have equal rows.
+such that isomorphic graphs come out equal; the template's id is a hash of the result.  A query's
+*assignment* maps the template's nodes, the meta-variables var1, var2, … of R_T, to the nodes of the
+query's graph.  Among all isomorphisms it is the one that keeps closest to the order of the query's
+nodes, so that equal queries have equal rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.util import find_spec, module_from_spec
 from operator import itemgetter
 from typing import Any
 
-from templates.join_graph import Edge, JoinGraph, Node
+from xscl.templates.join_graph import Edge, JoinGraph, Node
 
 __all__ = ["Template", "template_of"]
 
@@ -27,16 +27,16 @@ Form = tuple[tuple[str, ...], tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
-    """A class of isomorphic join graphs, of which there is one; `graph` has nodes 0, 1, …,
-    meta-variable i+1 is i."""
+    """A class of isomorphic join graphs; there is one object for each class.  `graph` has nodes 0,
+    1, …; meta-variable i+1 is node i."""
 
     id: str
     graph: JoinGraph
 
 
 def template_of(graph: JoinGraph, order: Sequence[int] = ()) -> tuple[Template, tuple[int, ...]]:
-    """The template of a graph, and the assignment of the template's nodes to the graph's; `order`
-    is another one of its nodes than they stand in, parents before their children, too.
+    """The template of a graph, and the assignment of the template's nodes to the graph's.  `order`
+    is an alternative order of the graph's nodes; parents must precede their children in it, too.
 
     >>> pair = (Node(7, 0, None), Node(9, 1, None))
     >>> template, assignment = template_of(JoinGraph(pair, (Edge("=", 7, 9),)))
@@ -66,8 +66,8 @@ def _template_of_shape(
     kept: frozenset[int],
     valued: frozenset[int],
 ) -> tuple[Template, tuple[int, ...]]:
-    """As `template_of`, for the parts of a graph whose nodes are 0, 1, …: queries of one shape ask
-    once."""
+    """As `template_of`, for the parts of a graph whose nodes are 0, 1, …; cached, so that queries
+    of one shape compute it once."""
     shape = JoinGraph(
         tuple([Node(*node) for node in nodes]), tuple([Edge(*edge) for edge in edges]), kept, valued
     )
@@ -81,8 +81,8 @@ def _template_of_shape(
 
 
 def _meta_variables(graph: JoinGraph, order: Sequence[int]) -> list[int]:
-    """The nodes in the order of var1, var2, …: left to right, from the roots down, the right
-    ones after their partners on the left; what is alike, in canonical order."""
+    """The nodes in the order of var1, var2, …: left to right, from the roots down, the right ones
+    after their partners on the left; equivalent nodes in canonical order."""
     numbers: dict[int, int] = {}
 
     def key(node: Node) -> tuple[int, list[int], int]:
@@ -99,7 +99,7 @@ def _first_isomorphism(template: JoinGraph, graph: JoinGraph) -> tuple[int, ...]
     """The isomorphism from template to graph that is smallest, read as a sequence of nodes.
 
     A partial isomorphism extends to a whole one exactly if the graphs stay isomorphic with its
-    nodes singled out, so that it grows node by node without ever going back.
+    nodes singled out.  So it grows node by node and never backtracks.
     """
     chosen: list[int] = []
     for index in range(len(template.nodes)):
@@ -117,12 +117,12 @@ def _first_isomorphism(template: JoinGraph, graph: JoinGraph) -> tuple[int, ...]
 
 @lru_cache(maxsize=100_000)
 def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form, tuple[int, ...]]:
-    """A value that is equal for isomorphic graphs only, and for all of them; and the graph's
-    nodes (which must be 0, 1, …) in canonical order.
+    """A value that is equal for isomorphic graphs only, and for all of them; and the graph's nodes
+    (which must be 0, 1, …) in canonical order.
 
-    Tree edges join nodes whose depth, part of the colour, tells which is the parent; a value
-    join is an edge between the sides; every other comparison is a path over two nodes of its
-    own, coloured by the operator and the direction.
+    Tree edges join nodes; the depth, part of the colour, shows which one is the parent.  A value
+    join is an edge between the sides.  Every other comparison is a path over two nodes of its own,
+    coloured by the operator and the direction.
     """
     depths = {node.number: len(graph.chain(node.number)) for node in graph.nodes}
     colours = [
@@ -138,7 +138,7 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form,
             edges.append((edge.left, edge.right))
         else:
             source = len(colours)
-            # Both ends of a symmetric comparison look alike.
+            # Both ends of a symmetric comparison have the same colour.
             roles = ("of", "of") if edge.operator in ("=", "!=") else ("from", "to")
             colours += [f"{edge.operator} {end}" for end in roles]
             edges += [(edge.left, source), (source, source + 1), (source + 1, edge.right)]
@@ -146,7 +146,7 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form,
     core = _igraph()
     drawn = core.GraphBase(len(colours), edges)
     core.VertexSeq(drawn).set_attribute_values("vertex", range(len(colours)))
-    # What a permutation means has changed between versions of igraph; applied by igraph itself
+    # The meaning of a permutation has changed between versions of igraph; applied by igraph itself
     # it always means the same.
     canonical = drawn.permute_vertices(
         drawn.canonical_permutation(color=[palette.index(colour) for colour in colours])
@@ -159,8 +159,8 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form,
 
 @cache
 def _igraph() -> Any:
-    """The compiled core of igraph alone: the package around it imports all of matplotlib, where
-    that is installed, which takes a second."""
+    """Only the compiled core of igraph: where matplotlib is installed, the package imports all of
+    it, which takes a second."""
     package = find_spec("igraph")
     assert package is not None
     core = PathFinder.find_spec("igraph._igraph", package.submodule_search_locations)
@@ -178,7 +178,7 @@ def _role(graph: JoinGraph, number: int) -> str:
 
 
 def _renumbered(graph: JoinGraph, numbers: Sequence[int]) -> JoinGraph:
-    """The graph with node `numbers[i]` as i; parents must stand before their children."""
+    """The graph with node `numbers[i]` as i; parents must precede their children."""
     index = {number: i for i, number in enumerate(numbers)}
     nodes = (
         Node(index[n.number], n.side, None if n.parent is None else index[n.parent])

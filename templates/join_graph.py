@@ -12,15 +12,15 @@ from dataclasses import dataclass
 __all__ = ["FLIPPED", "Edge", "JoinGraph", "Node"]
 
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-"""What each comparison is when it is read from the right."""
+"""Each comparison as it is when read from the right."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Node:
     """A node of a tree pattern; `parent` is None for a root of its side.
 
-    A block has one root.  A composite, which stands for the left part of a chain, has no
-    structure: each of its nodes is a root.
+    A block has one root.  A composite represents the left part of a chain and has no structure:
+    each of its nodes is a root.
     """
 
     number: int
@@ -47,13 +47,13 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class JoinGraph:
-    """Nodes in order, edges normalised, and the nodes that are `kept` whatever joins.
+    """Nodes in order, normalised edges, and the nodes that are `kept` in any case.
 
-    Of the `valued` ones, which are kept too, the string value is put out beside the node: a later
-    join of a chain compares it.
+    The `valued` nodes are kept, too; their string values are put out in addition to the nodes,
+    since a later join of a chain compares them.
 
     Edges between the sides run from side 0 to side 1; within a side `=` and `!=` run from the
-    smaller number, the others are `<` or `<=`.  Edges said twice count once.
+    smaller number, the others are `<` or `<=`.  Duplicate edges count once.
     """
 
     nodes: tuple[Node, ...]
@@ -66,7 +66,7 @@ class JoinGraph:
         known: set[int] = set()
         for node in self.nodes:
             if node.parent is not None and node.parent not in known:
-                raise ValueError(f"node {node.number} stands before its parent {node.parent}")
+                raise ValueError(f"node {node.number} precedes its parent {node.parent}")
             known.add(node.number)
         for number in {*self.kept, *(n for edge in self.edges for n in (edge.left, edge.right))}:
             if number not in known:

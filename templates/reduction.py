@@ -1,9 +1,9 @@
 """From a join graph to its minor: the three reduction rules of section 6.4.2, in order.
 
-Stage 1 has evaluated all structure of each block, so the join needs only the nodes that are
-compared and, of the structure, how these hang together.  Each rule takes a join graph and
-returns one with fewer nodes; nodes keep their numbers.  With `kept` nodes the same rules yield
-the graph that a query is evaluated by, which binds its output nodes too.
+Stage 1 has evaluated the structure of each block.  So the join needs only the nodes that are
+compared and, of the structure, how these are connected.  Each rule takes a join graph and returns
+one with fewer nodes; nodes keep their numbers.  With `kept` nodes the same rules yield the graph
+that a query is evaluated by, which also binds its output nodes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from templates.join_graph import JoinGraph, Node
+from xscl.templates.join_graph import JoinGraph, Node
 
 __all__ = [
     "RULES",
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def remove_unjoined_leaves(graph: JoinGraph) -> JoinGraph:
-    """Recursively removes the leaf nodes that take part in nothing."""
+    """Recursively removes the leaf nodes that no comparison or output needs."""
     needed = graph.needed
     children = graph.children()
     staying: set[int] = set()
@@ -47,7 +47,7 @@ def remove_above_common_ancestors(graph: JoinGraph) -> JoinGraph:
 
 
 def contract_only_children(graph: JoinGraph) -> JoinGraph:
-    """Removes the intermediate nodes with one child, unless they take part in something."""
+    """Removes the intermediate nodes with one child, unless they are needed."""
     needed = graph.needed
     children = graph.children()
     gone = {

@@ -28,7 +28,7 @@ Around = Callable[[], AbstractContextManager[object]]
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A command that goes on, unless it has ended."""
+    """A command that continues, unless it has ended."""
 
     arguments: tuple[str, ...]
     process: ForkServerProcess
@@ -56,13 +56,13 @@ class Started:
         return not self.process.is_alive()
 
     def done(self) -> CompletedProcess[str]:
-        """Waits for its end, ten minutes at most."""
+        """Waits for its end, at most ten minutes."""
         if not self.ended(_PATIENCE):
             self.process.kill()
             self.process.join()
         assert self.process.exitcode is not None
-        told = (one.read_text(encoding="utf-8", errors="replace") for one in self.streams[1:])
-        return CompletedProcess(["xscl", *self.arguments], self.process.exitcode, *told)
+        reported = (one.read_text(encoding="utf-8", errors="replace") for one in self.streams[1:])
+        return CompletedProcess(["xscl", *self.arguments], self.process.exitcode, *reported)
 
 
 @contextmanager

@@ -65,9 +65,9 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long comes first, drawn examples among it; what comes last should be short, so
-    that no worker is done long before another.  Tests that share what is costly to make are of one
-    worker, which pytest-xdist is to be told before it looks."""
+    """Slow tests come first, drawn examples among them; short tests come last, so that no worker is
+    done long before another.  Tests that share costly fixtures run on one worker; pytest-xdist must
+    know this before it distributes them."""
     if DRAW > 1:
         config.hook.pytest_deselected(items=[item for item in items if not _is_drawn(item)])
         items[:] = filter(_is_drawn, items)

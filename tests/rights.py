@@ -1,6 +1,6 @@
-"""A process whom the rights of files concern, though root runs the tests.  It gives up root's leave
-to do whatever it likes, and goes on as the owner of its files: so it still reads what it imports
-late, from a folder that is private to root."""
+"""A process to which the rights of files apply, though root runs the tests.  It gives up root's
+privileges, and continues as the owner of its files: so it still reads what it imports late, from a
+directory that is private to root."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The documents shared by all, in a folder beside the checkout: tests that need some of them say so
-when they are not there, and the end of the run says how many did."""
+"""The documents shared by all, in a directory next to the checkout: tests that need some of them
+say so when they are not there, and the end of the run says how many did."""
 
 from __future__ import annotations
 

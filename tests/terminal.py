@@ -1,4 +1,4 @@
-"""Commands on a terminal: what they write there, and what stands there in the end."""
+"""Commands on a terminal: what they write there, and what is there in the end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def on_terminal(
     until: str | None = None,
     **environment: str,
 ) -> str:
-    """What a command writes to a terminal, which is its standard output and, if asked for, its
+    """The output of a command to a terminal, which is its standard output and, on request, its
     standard error; `until` a pattern is there, where it is interrupted."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
@@ -69,8 +69,8 @@ def errors_on_terminal(folder: Path, *arguments: str) -> tuple[CompletedProcess[
 
 
 def screen(written: str) -> list[str]:
-    """The lines that stand on a terminal in the end, with their colours and links: what moves the
-    cursor up and wipes lines, as a progress does, is followed."""
+    """The final lines on a terminal, with their colours and links; sequences that move the cursor
+    up and wipe lines, as a progress does, are followed."""
     lines, at, begin = [""], 0, False
     for token in _TOKEN.finditer(written):
         text = token[0]

@@ -6,10 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.architecture.rooms import PACKAGES, PROJECT, ROOT
-from xscl import _shadow
-
-STAGES = {*PACKAGES} - {"xscl"}
+from tests.architecture.packages import PACKAGES, PROJECT, ROOT, STAGES
 
 
 def test_every_typed_folder_is_a_package() -> None:
@@ -18,28 +15,18 @@ def test_every_typed_folder_is_a_package() -> None:
     assert typed == {*PACKAGES, "datasets"}
 
 
-def test_they_are_checked_and_tested() -> None:
-    tools = PROJECT["tool"]
-    assert {*tools["mypy"]["packages"]} == {*PACKAGES}
-    assert {*tools["pytest"]["ini_options"]["testpaths"]} >= {*PACKAGES}
-
-
 def test_they_are_in_the_source_distribution() -> None:
     sdist = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]
     assert {*sdist["only-include"]} >= {*PACKAGES}
     assert all((ROOT / name).exists() for name in sdist["only-include"])
 
 
-def test_none_is_shadowed_unnoticed() -> None:
-    assert {*_shadow.STAGES} == STAGES
-
-
 def test_the_pages_name_them() -> None:
     """CONTRIBUTING as those that import nothing of `xscl`; the README, and the map, as the way."""
     (rule,) = re.findall(r"^- Imports point (.*?)^- ", text("CONTRIBUTING.md"), re.M | re.S)
-    assert {*re.findall(r"`(\w+)`", rule)} - {"xscl"} == STAGES
+    assert {*re.findall(r"`(\w+)`", rule)} - {"xscl"} == {*STAGES}
     for page in ("README.md", "docs/architecture.md"):
-        assert {name for name in STAGES if f"`{name}" in text(page)} == STAGES, page
+        assert {name for name in STAGES if f"`{name}" in text(page)} == {*STAGES}, page
 
 
 def text(file: str | Path) -> str:

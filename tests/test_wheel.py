@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.rooms import PACKAGES
+from tests.architecture.packages import STAGES
 
 ROOT = Path(__file__).parents[1]
 QUERIES = "xscl/samples/feeds/queries.xscl"
@@ -61,10 +61,9 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_files_of_the_wheel(wheel: Path) -> None:
     files = set(zipfile.ZipFile(wheel).namelist())
-    rooms = {name.split("/")[0] for name in files if ".dist-info/" not in name}
-    assert rooms == {*PACKAGES}
-    assert {f"{room}/__init__.py" for room in rooms} <= files
-    assert {f"{room}/py.typed" for room in rooms} <= files
+    packages = {name.split("/")[0] for name in files if ".dist-info/" not in name}
+    assert packages == {"xscl"}
+    assert {"xscl/py.typed", *(f"xscl/{stage}/__init__.py" for stage in STAGES)} <= files
     assert {"xscl/language/grammar.lark", "xscl/samples/__init__.py", QUERIES} <= files
     assert sum(name.startswith("xscl/samples/feeds/") for name in files) >= 8
     assert not [name for name in files if re.search(r"\btests?\b|conftest|\.pyc$", name)]
@@ -128,6 +127,27 @@ def test_every_sample_module_imports(installed: Path, tmp_path: Path) -> None:
     )
     whence = run(installed / "python", "-c", program, cwd=tmp_path).stdout
     assert whence.startswith(str(installed.parent))
+
+
+def test_packages_of_others_with_the_names_of_ours(installed: Path, tmp_path: Path) -> None:
+    """What is installed is `xscl` alone; a project's own `templates` is the project's."""
+    for name in STAGES:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("OWN = True")
+    program = (
+        "import xscl, templates\n"
+        "with xscl.Engine() as engine:\n"
+        "    engine.subscribe('S//a->x JOIN {x = y} S//b->y')\n"
+        "    engine.publish('S', '<a>v</a>')\n"
+        "    print(len(engine.publish('S', '<b>v</b>')), templates.OWN)\n"
+    )
+    said = run(installed / "python", "-c", program, cwd=tmp_path).stdout
+    assert said == "1 True\n"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in STAGES:
+        program = f"import importlib.util; print(importlib.util.find_spec({name!r}))"
+        assert run(installed / "python", "-c", program, cwd=elsewhere).stdout == "None\n"
 
 
 def test_demo(wheel: Path, installed: Path, tmp_path: Path) -> None:

@@ -1,38 +1,40 @@
 """Stage 1: documents in, witnesses of all registered tree patterns out (section 6.3).
 
-`patterns` are the things to ask for, `automaton` shares it, `paths` runs the automaton once
-per path (`transitions` lead there, `leaf_paths` are what rows are left for), `filters` tests
-nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold), `evaluator`
-walks a document within the bounds of `work`; of a large one it walks `parser_events`, of a tree
-that is `pruned` as it grows.  The walk leaves a trace (`traces`), which stands for the rows of a
-layout (`layouts`, `equal_leaves`); documents of one structure share it (`structures`), and the
-next of them is only cut (`bodies`), not parsed.  Spines come and go while documents flow:
-`live.registered` counts them, `live.upkeep` lets the paths follow.  `values` are functions on
-strings, `parsing` has trees and what is cut.
+`patterns` are the input of this package.  `automaton` merges them, and `paths` runs the automaton
+once per path (`transitions` lead to paths, `leaf_paths` say which rows a path leaves).  `filters`
+tests nodes: `functions` adds what XPath 1.0 lacks, `constants` finds the constants that hold.
+`evaluator` walks a document within the bounds of `work`.  For a large document it walks
+`parser_events`, over a tree that is `pruned` as it grows.
+
+The walk leaves a trace (`traces`), from which the rows of a layout follow (`layouts`,
+`equal_leaves`).  Documents of one structure share a layout (`structures`); the next such document
+is only cut (`bodies`), not parsed.  Spines come and go while documents flow: `live.registered`
+counts them, `live.upkeep` updates the paths.  `values` has functions on strings, `parsing` builds
+trees and cuts texts.
 """
 
-from xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
-from xpath_stage.constants import Constant, Constants, Held
-from xpath_stage.evaluator import XPathEvaluator
-from xpath_stage.functions import EXTENSIONS, compared
-from xpath_stage.layouts import Layout, Row, Witnesses
-from xpath_stage.leaf_paths import Accept, Changes
-from xpath_stage.parser_events import evaluate_parser_events
-from xpath_stage.parsing.characters import NO_XML, foreign_character
-from xpath_stage.parsing.documents import ATTRIBUTE, MalformedDocument, parse, string_value
-from xpath_stage.parsing.json_documents import (
+from xscl.xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
+from xscl.xpath_stage.constants import Constant, Constants, Satisfied
+from xscl.xpath_stage.evaluator import XPathEvaluator
+from xscl.xpath_stage.functions import EXTENSIONS, compared
+from xscl.xpath_stage.layouts import Layout, Row, Witnesses
+from xscl.xpath_stage.leaf_paths import Accept, Changes
+from xscl.xpath_stage.parser_events import evaluate_parser_events
+from xscl.xpath_stage.parsing.characters import NO_XML, foreign_character
+from xscl.xpath_stage.parsing.documents import ATTRIBUTE, MalformedDocument, parse, string_value
+from xscl.xpath_stage.parsing.json_documents import (
     decode_name,
     encode_name,
     json_tree,
     json_values,
     number_text,
 )
-from xpath_stage.parsing.json_shapes import are_flat, plain_copies, read_exactly
-from xpath_stage.parsing.pruned import PIECE, PrunedDocument
-from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
-from xpath_stage.strings import Strings
-from xpath_stage.values import apply, double_of
-from xpath_stage.work import ExcessiveDocument
+from xscl.xpath_stage.parsing.json_shapes import are_flat, plain_copies, read_exactly
+from xscl.xpath_stage.parsing.pruned import PIECE, PrunedDocument
+from xscl.xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
+from xscl.xpath_stage.strings import Strings
+from xscl.xpath_stage.values import apply, double_of
+from xscl.xpath_stage.work import ExcessiveDocument
 
 __all__ = [
     "ATTRIBUTE",
@@ -47,11 +49,11 @@ __all__ = [
     "ExcessiveDocument",
     "Family",
     "Filter",
-    "Held",
     "Layout",
     "MalformedDocument",
     "PrunedDocument",
     "Row",
+    "Satisfied",
     "Spine",
     "Step",
     "Strings",

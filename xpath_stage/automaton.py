@@ -1,11 +1,11 @@
 """The shared path automaton: all registered definitions as one NFA with common prefixes merged.
 
-As in YFilter (Diao et al.), each state stands for a step and is reached from the state of the
-step before it; definitions with a common prefix share its states, and a state goes with the
-last definition that has it.  A state is *active* at a node if the steps up to it lead from the
+As in YFilter (Diao et al.), each state represents a step and is reached from the state of the step
+before it.  Definitions with a common prefix share its states; a state is removed with the last
+definition that has it.  A state is *active* at a node if the steps up to it lead from the
 document's root to that node.  There are no separate states for `//`: a state with descendant
-children stays *waiting* below the nodes where it was active.  What moves the automaton is a
-node's name, then the filters of the states that the name reaches.
+children stays *pending* below the nodes where it was active.  The automaton moves by a node's name,
+then by the filters of the states that the name reaches.
 """
 
 from __future__ import annotations
@@ -15,34 +15,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xpath_stage.patterns import Definition, Filter, Step, Test
+from xscl.xpath_stage.patterns import Definition, Filter, Step, Test
 
 __all__ = ["Automaton", "Turnover"]
 
 Axis = Literal["child", "descendant"]
 
 Tests = dict[str, dict[int, tuple[Test, ...]]]
-"""By node test the states that it leads to, with their filters."""
+"""By node test the states to which it leads, with their filters."""
 
 
 @dataclass(slots=True)
 class Turnover:
-    """What became of an automaton's states, net: those that are `born`, those that are `dead`,
-    and those from which other tests lead now than before (`touched`), with whether any of these
-    is a `//`."""
+    """Net changes of an automaton's states: those that are `born`, those that are `dead`, and those
+    whose outgoing tests have changed (`touched`), with whether any of these tests is a `//`."""
 
     born: set[int] = field(default_factory=set)
     dead: set[int] = field(default_factory=set)
     touched: dict[int, bool] = field(default_factory=dict)
 
     def touch(self, state: int, axis: Axis) -> None:
-        """Notes that another test leads from a state, or one no more."""
+        """Notes that a test from a state was added or removed."""
         self.touched[state] = self.touched.get(state, False) or axis == "descendant"
 
 
 _NO_STATES: dict[Step, int] = {}
 _NO_TESTS: Tests = {}
-"""What most states have, for none follow them."""
+"""Most states have none, since no steps follow them."""
 
 
 class _State:
@@ -89,7 +88,7 @@ class Automaton:
         self._roots: dict[str, int] = {}
         self._next = 0
         self._turnover = Turnover()
-        # How many attribute tests lead from a state, where any do.
+        # By state, the number of attribute tests that lead from it; states without any are missing.
         self._attribute_tests: dict[Axis, Counter[int]] = {
             "child": Counter(),
             "descendant": Counter(),
@@ -139,12 +138,12 @@ class Automaton:
             del self._roots[stream]
 
     def turnover(self) -> Turnover:
-        """What became of the states since the last call."""
+        """The net changes of the states since the last call."""
         turnover, self._turnover = self._turnover, Turnover()
         return turnover
 
-    def waits(self, state: int) -> bool:
-        """Whether a state reaches states by `//`, so that it stays alive below its node."""
+    def has_descendants(self, state: int) -> bool:
+        """Whether a state reaches states by `//`, so that it stays pending below its node."""
         return bool(self._states[state].descendants)
 
     def is_attribute(self, state: int) -> bool:
@@ -152,18 +151,18 @@ class Automaton:
         step = self._states[state].step
         return step is not None and step.test.startswith("@")
 
-    def reads_attributes(self, active: Iterable[int], waiting: Iterable[int]) -> bool:
+    def reads_attributes(self, active: Iterable[int], pending: Iterable[int]) -> bool:
         """Whether any state is reached by an attribute of a node with these states."""
         of_children, below = self._attribute_tests["child"], self._attribute_tests["descendant"]
         return any(state in of_children for state in active) or any(
-            state in below for state in waiting
+            state in below for state in pending
         )
 
-    def counts_positions(self, active: Iterable[int], waiting: Iterable[int]) -> bool:
+    def counts_positions(self, active: Iterable[int], pending: Iterable[int]) -> bool:
         """Whether elements below a node with these states may be counted among their siblings."""
         return any(
             isinstance(filter, Filter) and filter.positional
-            for tests in self._tests_from(active, waiting)
+            for tests in self._tests_from(active, pending)
             for test, states in tests.items()
             if not test.startswith("@")
             for filters in states.values()
@@ -171,7 +170,7 @@ class Automaton:
         )
 
     def reached(
-        self, active: Iterable[int], waiting: Iterable[int], name: str
+        self, active: Iterable[int], pending: Iterable[int], name: str
     ) -> tuple[frozenset[int], tuple[tuple[int, tuple[Test, ...]], ...]]:
         """The states that a node of this name reaches below a node with these states.
 
@@ -183,7 +182,7 @@ class Automaton:
         accepted = (name, f"{attribute}*", f"{attribute}{{*}}{local}")
         free: set[int] = set()
         filtered: dict[int, tuple[Test, ...]] = {}
-        for tests in self._tests_from(active, waiting):
+        for tests in self._tests_from(active, pending):
             for test in accepted:
                 for state, filters in tests.get(test, {}).items():
                     if filters:
@@ -192,10 +191,10 @@ class Automaton:
                         free.add(state)
         return frozenset(free), tuple(filtered.items())
 
-    def _tests_from(self, active: Iterable[int], waiting: Iterable[int]) -> Iterable[Tests]:
+    def _tests_from(self, active: Iterable[int], pending: Iterable[int]) -> Iterable[Tests]:
         states = self._states
         yield from (states[state].children for state in active)
-        yield from (states[state].descendants for state in waiting)
+        yield from (states[state].descendants for state in pending)
 
     def _new(self, before: int, step: Step | None) -> int:
         number = self._next

@@ -1,7 +1,7 @@
-"""The text of a document, or its JSON value, into witnesses: parsed if built like none before.
+"""Evaluates the text of a document, or its JSON value; parses it only if its structure is new.
 
-A body is cut at its brackets or keys, without a parser; what is cut off tells its structure, and
-the values that queries ask for are read where those of the first document of the structure were.
+A body is cut at its brackets or keys, without a parser.  The cut shows its structure.  The values
+that queries need are read from the same places as in the first document of that structure.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from contextlib import suppress
 import orjson
 from lxml import etree
 
-from xpath_stage.equal_leaves import MANY_ROWS
-from xpath_stage.evaluator import XPathEvaluator
-from xpath_stage.layouts import Layout, Witnesses
-from xpath_stage.parsing.documents import MalformedDocument, parse
-from xpath_stage.parsing.json_documents import json_tree
-from xpath_stage.parsing.json_shapes import are_flat, cut_value, read_exactly, texts_of_value
-from xpath_stage.parsing.markup import LONGEST, cut_text, places_of_attributes, texts_of_tags
-from xpath_stage.structures import FEW, Alike, Asked
-from xpath_stage.transitions import DEAD
+from xscl.xpath_stage.equal_leaves import MANY_ROWS
+from xscl.xpath_stage.evaluator import XPathEvaluator
+from xscl.xpath_stage.layouts import Layout, Witnesses
+from xscl.xpath_stage.parsing.documents import MalformedDocument, parse
+from xscl.xpath_stage.parsing.json_documents import json_tree
+from xscl.xpath_stage.parsing.json_shapes import are_flat, cut_value, read_exactly, texts_of_value
+from xscl.xpath_stage.parsing.markup import LONGEST, cut_text, places_of_attributes, texts_of_tags
+from xscl.xpath_stage.structures import FEW, Asked, StructureLayout
+from xscl.xpath_stage.transitions import DEAD
 
 __all__ = ["evaluate_json", "evaluate_text", "evaluate_value", "json_value"]
 
 _NOTHING = Layout.of(())
-"""What a document leaves of which nobody asks for anything."""
+"""The layout of a document from which no query needs anything."""
 
 _Cut = tuple[Hashable, list[str]]
 
@@ -34,25 +34,25 @@ _Cut = tuple[Hashable, list[str]]
 def evaluate_text(
     evaluator: XPathEvaluator, stream: str, body: str | bytes, document: int, to: Witnesses
 ) -> Layout:
-    """Appends the witnesses of one XML document, whose number is `document`, to a batch's; returns
-    their layout.
+    """Appends the witnesses of the XML document with number `document` to those of a batch; returns
+    its layout.
 
     Raises MalformedDocument for one that cannot be read and ExcessiveDocument for one that causes
     too much work; nothing is appended then.
     """
     known = evaluator.settle().structures[stream]
     cut = cut_text(body) if known.credit > 0 or known.pay else None
-    alike = known.find(cut)
-    if cut is not None and alike is not None:
-        return _leave(evaluator, alike, cut[1], document, to)
+    stored = known.find(cut)
+    if cut is not None and stored is not None:
+        return _leave(evaluator, stored, cut[1], document, to)
     root = parse(body)
-    trace, layout, alone = _walk(evaluator, stream, root, document, to)
-    if cut is not None and alone and known.again(cut[0]):
+    trace, layout, general = _walk(evaluator, stream, root, document, to)
+    if cut is not None and general and known.met_before(cut[0]):
         markup, parts = cut
         texts = texts_of_tags(markup, parts)
         if texts is not None:
             places = places_of_attributes(root, parts) if min(trace) < 0 else {}
-            _remember(evaluator, stream, cut, trace, layout, texts, places)
+            _store(evaluator, stream, cut, trace, layout, texts, places)
     return layout
 
 
@@ -65,9 +65,9 @@ def evaluate_value(
         return _NOTHING
     known = table.structures[stream]
     cut = cut_value(body) if known.credit > 0 or known.pay else None
-    alike = known.find(cut)
-    if cut is not None and alike is not None:
-        return _leave(evaluator, alike, cut[1], document, to)
+    stored = known.find(cut)
+    if cut is not None and stored is not None:
+        return _leave(evaluator, stored, cut[1], document, to)
     return _walk_value(evaluator, stream, body, cut, document, to)
 
 
@@ -82,20 +82,20 @@ def evaluate_json(
     value: object = None
     cut: _Cut | None = None
     if (known.credit > 0 or known.pay) and len(body) <= LONGEST:
-        # What this parser refuses or rounds, another one reads below.
+        # What this parser refuses or rounds is read by another one below.
         with suppress(ValueError):
             value = orjson.loads(body)
             cut = cut_value(value)
-    alike = known.find(cut)
-    if cut is not None and alike is not None:
-        return _leave(evaluator, alike, cut[1], document, to)
+    stored = known.find(cut)
+    if cut is not None and stored is not None:
+        return _leave(evaluator, stored, cut[1], document, to)
     if cut is None:
         value = json_value(body)
     return _walk_value(evaluator, stream, value, cut, document, to)
 
 
 def json_value(body: bytes) -> object:
-    """The value that a text of JSON says; raises MalformedDocument."""
+    """The value of a text of JSON; raises MalformedDocument."""
     try:
         try:
             return read_exactly(body)
@@ -106,19 +106,23 @@ def json_value(body: bytes) -> object:
 
 
 def _leave(
-    evaluator: XPathEvaluator, alike: Alike, parts: list[str], document: int, to: Witnesses
+    evaluator: XPathEvaluator,
+    stored: StructureLayout,
+    parts: list[str],
+    document: int,
+    to: Witnesses,
 ) -> Layout:
-    layout = alike.layout
+    layout = stored.layout
     if layout.paths:
-        to.leave(document, layout, alike.numbers(parts, evaluator.strings))
+        to.leave(document, layout, stored.numbers(parts, evaluator.strings))
     return layout
 
 
 def _walk(
     evaluator: XPathEvaluator, stream: str, root: etree._Element, document: int, to: Witnesses
 ) -> tuple[list[int], Layout, bool]:
-    """The trace and layout of a document, whose witnesses are left; whether they are what all leave
-    that are built like it."""
+    """Appends the witnesses of a document; returns its trace and layout, and whether these hold for
+    all documents of the same structure."""
     trace: list[int] = []
     strings: list[int] = []
     filtering = evaluator.walk(stream, root, trace, strings)
@@ -135,13 +139,13 @@ def _walk_value(
     document: int,
     to: Witnesses,
 ) -> Layout:
-    trace, layout, alone = _walk(evaluator, stream, json_tree(value), document, to)
-    if cut is not None and alone and evaluator.settle().structures[stream].again(cut[0]):
-        _remember(evaluator, stream, cut, trace, layout, texts_of_value(value, cut[1]), {})
+    trace, layout, general = _walk(evaluator, stream, json_tree(value), document, to)
+    if cut is not None and general and evaluator.settle().structures[stream].met_before(cut[0]):
+        _store(evaluator, stream, cut, trace, layout, texts_of_value(value, cut[1]), {})
     return layout
 
 
-def _remember(
+def _store(
     evaluator: XPathEvaluator,
     stream: str,
     cut: _Cut,
@@ -150,8 +154,8 @@ def _remember(
     texts: list[slice],
     attributes: dict[tuple[int, str], slice],
 ) -> None:
-    """Remembers what documents leave that are built like one that was evaluated; `texts` are those
-    of its elements in its parts."""
+    """Stores the layout of an evaluated document for others of its structure; `texts` are the
+    places of the elements' texts among its parts."""
     table = evaluator.settle()
     asked: list[Asked] = []
     node, name = -1, ""
@@ -165,5 +169,5 @@ def _remember(
         for leaf in table.leaves[path]:
             if leaf.functions is not None:
                 asked.append((some, leaf.functions))
-    alike = Alike(layout, asked, attributes=bool(attributes))
-    table.structures.remember(stream, cut[0], alike, len(trace))
+    stored = StructureLayout(layout, asked, attributes=bool(attributes))
+    table.structures.store(stream, cut[0], stored, len(trace))

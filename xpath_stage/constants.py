@@ -1,9 +1,9 @@
-"""The constants of filter families: which of them hold at a node, without asking each.
+"""The constants of filter families: finds those that hold at a node without testing each one.
 
-Filters that differ in a constant alone are one filter to the automaton (`Family`).  Here are the
-constants that queries ask for, counted; the values that a node shows find those that hold:
-equality through a hash from the value, an order through the outermost constant; only conditions
-of any other kind are evaluated, once for each constant.
+Filters that differ only in a constant are one filter to the automaton (`Family`).  This module
+counts the constants that queries use, and finds those that hold for the values of a node: equality
+by a hash lookup of the value, an order by the outermost constant.  Only conditions of any other
+kind are evaluated once for each constant.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import cast
 
 from lxml import etree
 
-from xpath_stage.patterns import Family
-from xpath_stage.values import apply
+from xscl.xpath_stage.patterns import Family
+from xscl.xpath_stage.values import apply
 
-__all__ = ["Constant", "Constants", "Held"]
+__all__ = ["Constant", "Constants", "Satisfied"]
 
 Constant = str | float | tuple[str | float, ...]
 
-Held = tuple[Constant, ...] | float
-"""What holds at a node: the constants, or of an order the node's outermost number, with which a
+Satisfied = tuple[Constant, ...] | float
+"""What holds at a node: the constants; for an order, the node's outermost number, with which each
 constant must be compared."""
 
 _ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -35,8 +35,9 @@ _number = etree.XPath("number($text)", smart_strings=False)
 
 @dataclass(slots=True)
 class _Registered:
-    """The constants of a family with the number of their uses; of an order a heap of them, too,
-    the outermost first (negated where that is the greatest), in which some may be no more."""
+    """The constants of a family with the number of their uses.  For an order there is also a heap,
+    the outermost constant first (negated where that is the greatest); it may contain constants that
+    are no longer registered."""
 
     family: Family
     number: int
@@ -47,11 +48,11 @@ class _Registered:
 class Constants:
     """The registered constants, by family.
 
-    >>> from xpath_stage.patterns import Filter
+    >>> from xscl.xpath_stage.patterns import Filter
     >>> constants, authors = Constants(), Family(Filter("author"))
     >>> number = constants.number(authors)
     >>> constants.register(number, "Danny Ayers")
-    >>> constants.held(authors, ["Tim Bray", "Danny Ayers"])
+    >>> constants.satisfied(authors, ["Tim Bray", "Danny Ayers"])
     (0, ('Danny Ayers',))
     """
 
@@ -61,7 +62,7 @@ class Constants:
         self._next = 0
 
     def number(self, family: Family) -> int:
-        """The number of a family that has constants, or is about to; no number is used twice."""
+        """The number of a family that has constants, or is about to; no number is reused."""
         registered = self._families.get(family)
         if registered is None:
             registered = self._families[family] = _Registered(family, self._next)
@@ -70,7 +71,7 @@ class Constants:
         return registered.number
 
     def register(self, number: int, constant: Constant) -> None:
-        """One use more of a constant of the family of a number."""
+        """Adds one use of a constant of the family with that number."""
         registered = self._by_number[number]
         uses = registered.uses.get(constant, 0)
         registered.uses[constant] = uses + 1
@@ -78,7 +79,7 @@ class Constants:
             heapq.heappush(registered.heap, _outermost_first(registered.family, constant))
 
     def release(self, number: int, constant: Constant) -> None:
-        """One use less; raises KeyError if there is none."""
+        """Removes one use; raises KeyError if there is none."""
         registered = self._by_number[number]
         registered.uses[constant] -= 1
         if registered.uses[constant]:
@@ -89,29 +90,31 @@ class Constants:
         elif registered.family.operator in _ORDERS:
             _clean(registered)
 
-    def held(self, family: Family, values: Iterable[str]) -> tuple[int, Held] | None:
-        """The number of a family and what of it holds where these are the string values of its
-        path; None if no constant does."""
+    def satisfied(self, family: Family, values: Iterable[str]) -> tuple[int, Satisfied] | None:
+        """The number of a family and what of it holds for these string values of its path; None if
+        no constant holds."""
         registered = self._families.get(family)
         if registered is None:
             return None
-        held = _held(registered, values)
-        return None if held is None else (registered.number, held)
+        satisfied = _satisfied(registered, values)
+        return None if satisfied is None else (registered.number, satisfied)
 
-    def holding(self, family: Family, holds: Callable[[Constant], bool]) -> tuple[int, Held] | None:
-        """As `held`, of a family of conditions: each of its constants is asked for."""
+    def satisfied_conditions(
+        self, family: Family, holds: Callable[[Constant], bool]
+    ) -> tuple[int, Satisfied] | None:
+        """As `satisfied`, of a family of conditions: each of its constants is tested."""
         registered = self._families.get(family)
         if registered is None:
             return None
-        held = tuple([constant for constant in registered.uses if holds(constant)])
-        return (registered.number, held) if held else None
+        satisfied = tuple([constant for constant in registered.uses if holds(constant)])
+        return (registered.number, satisfied) if satisfied else None
 
     def sizes(self) -> tuple[int, int]:
         """The number of families and of their constants."""
         return len(self._families), sum(len(one.uses) for one in self._families.values())
 
 
-def _held(registered: _Registered, values: Iterable[str]) -> Held | None:
+def _satisfied(registered: _Registered, values: Iterable[str]) -> Satisfied | None:
     family, uses = registered.family, registered.uses
     if family.functions:
         applied = (apply(family.functions, value) for value in values)
@@ -136,7 +139,7 @@ def _outermost_first(family: Family, constant: Constant) -> float:
 
 
 def _clean(registered: _Registered) -> None:
-    """Lets go of what has gone from a heap's top, or all of it where that is the greater part."""
+    """Removes unregistered constants from a heap's top, or all where they are the majority."""
     family, heap, uses = registered.family, registered.heap, registered.uses
     if len(heap) > 2 * len(uses):
         registered.heap = [_outermost_first(family, constant) for constant in uses]

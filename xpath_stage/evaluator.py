@@ -1,8 +1,9 @@
 """Stage 1, the XPath Evaluator: a parsed document into the witnesses of all tree patterns.
 
-One walk over the elements, with one lookup in the path table for each, leaves a trace (`layouts`);
-what rows it stands for, and how many patterns they witness, is no matter of the walk (law 1, law
-2: rows are of paths, never of variables).  These rows are the thesis' R_docW and R_binW in one.
+One walk over the elements, with one lookup in the path table for each, leaves a trace (`layouts`).
+The walk does not depend on the rows of that trace, nor on the number of patterns that they witness
+(docs/laws.md#label-paths; docs/laws.md#path-rows: rows are of paths, never of variables).  These
+rows are the thesis' R_docW and R_binW in one.
 """
 
 from __future__ import annotations
@@ -13,39 +14,39 @@ from typing import cast
 
 from lxml import etree
 
-from xpath_stage.automaton import Automaton
-from xpath_stage.constants import Constants, Held
-from xpath_stage.equal_leaves import MANY_ROWS, bounded
-from xpath_stage.filters import FilterTests
-from xpath_stage.layouts import Layout, Witnesses
-from xpath_stage.leaf_paths import Changes
-from xpath_stage.live.registered import RegisteredSpines
-from xpath_stage.parsing.documents import ATTRIBUTE, string_value
-from xpath_stage.paths import TEXT, PathTable
-from xpath_stage.patterns import Family, Spine
-from xpath_stage.strings import Strings
-from xpath_stage.traces import lay_out
-from xpath_stage.transitions import DEAD, SKIP, Transitions
-from xpath_stage.values import apply
-from xpath_stage.work import Work
+from xscl.xpath_stage.automaton import Automaton
+from xscl.xpath_stage.constants import Constants, Satisfied
+from xscl.xpath_stage.equal_leaves import MANY_ROWS, bounded
+from xscl.xpath_stage.filters import FilterTests
+from xscl.xpath_stage.layouts import Layout, Witnesses
+from xscl.xpath_stage.leaf_paths import Changes
+from xscl.xpath_stage.live.registered import RegisteredSpines
+from xscl.xpath_stage.parsing.documents import ATTRIBUTE, string_value
+from xscl.xpath_stage.paths import TEXT, PathTable
+from xscl.xpath_stage.patterns import Family, Spine
+from xscl.xpath_stage.strings import Strings
+from xscl.xpath_stage.traces import lay_out
+from xscl.xpath_stage.transitions import DEAD, SKIP, Transitions
+from xscl.xpath_stage.values import apply
+from xscl.xpath_stage.work import Work
 
 __all__ = ["Filtering", "XPathEvaluator"]
 
 
 class Filtering:
-    """The filters of one document: their tests, and what of families holds at its nodes; the work
-    that it causes; whether any filter has `chosen` a path."""
+    """The filters of one document: their tests, what holds of families at its nodes, the work that
+    they cause, and whether any filter has `chosen` a path."""
 
-    __slots__ = ("chosen", "held", "tests", "work")
+    __slots__ = ("chosen", "satisfied", "tests", "work")
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work or Work()
         self.chosen = False
-        self.held: list[tuple[int, int, Held]] = []
+        self.satisfied: list[tuple[int, int, Satisfied]] = []
         self.begin()
 
     def begin(self) -> None:
-        """Begins with a tree, or with another part of one."""
+        """Begins with a tree, or with the next part of one."""
         self.tests = FilterTests(self.work)
 
 
@@ -67,7 +68,7 @@ class XPathEvaluator:
 
     @property
     def paths(self) -> PathTable:
-        """The paths that documents have shown, as the registered spines tell them apart."""
+        """The paths that documents have shown, as far as the registered spines distinguish them."""
         return self._spines.settle()
 
     def register(self, spine: Spine) -> int:
@@ -78,13 +79,13 @@ class XPathEvaluator:
         return self._spines.register(spine)
 
     def release(self, number: int) -> None:
-        """Takes one registration of a spine back; with the last one the spine goes, and what
-        there was for it alone.  Raises KeyError if no spine has the number."""
+        """Removes one registration of a spine; the last one removes the spine and all that only it
+        needed.  Raises KeyError if no spine has the number."""
         self._spines.release(number)
 
     @property
     def changed(self) -> bool:
-        """Whether `take_changes` may have anything to tell."""
+        """Whether `take_changes` may return any changes."""
         return self._spines.changed
 
     def take_changes(self) -> Changes:
@@ -92,7 +93,7 @@ class XPathEvaluator:
         return self._spines.take_changes()
 
     def spines_of(self, leaf: int) -> tuple[int, ...]:
-        """The spines that a leaf path accepts; none if it is no more."""
+        """The spines that a leaf path accepts; none if the leaf path was removed."""
         return self.paths.leaf_paths.spines(leaf)
 
     def attribute_name(self, node: int) -> str | None:
@@ -100,8 +101,8 @@ class XPathEvaluator:
         return self.attribute_names[node // ATTRIBUTE] or None
 
     def evaluate(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> Layout:
-        """Appends the witnesses of one document, whose number is `document`, to a batch's;
-        returns their layout.
+        """Appends the witnesses of the document with number `document` to those of a batch; returns
+        its layout.
 
         Raises ExcessiveDocument for one that causes too much work; nothing is appended then.
         """
@@ -125,15 +126,15 @@ class XPathEvaluator:
         filtering: Filtering | None,
         to: Witnesses,
     ) -> Layout:
-        """Appends what a walk has found of a document to the witnesses of a batch; returns the
-        layout.  Raises ExcessiveDocument."""
+        """Appends the result of a walk to the witnesses of a batch; returns the layout.  Raises
+        ExcessiveDocument."""
         layout = lay_out(self._table, tuple(trace))
         if len(layout.paths) > MANY_ROWS:
             layout, strings = bounded(layout, strings)
         if layout.paths:
             to.leave(document, layout, strings)
         if filtering is not None:
-            to.held += ((document, *held) for held in filtering.held)
+            to.satisfied += ((document, *satisfied) for satisfied in filtering.satisfied)
         return layout
 
     def walk(
@@ -143,13 +144,14 @@ class XPathEvaluator:
         trace: list[int],
         strings: list[int],
     ) -> Filtering | None:
-        """Leaves the trace of a document and the strings that are asked for; returns what its
-        filters have said, None if nothing but names and the texts of leaves has been read."""
+        """Computes the trace of a document and the strings that queries need; returns the outcomes
+        of its filters, None if only names and the texts of leaves were read."""
         table, numbers = self._table, self.strings.numbers
         transitions, reads = table.transitions, table.reads
         filtering: Filtering | None = None
         of_attributes = 0
-        # The open elements: what their children's names lead to, and how many of these are to come.
+        # The open elements: the transitions for their children's names, and how many children are
+        # to come.
         opened: list[tuple[Transitions, int]] = []
         below: Transitions = transitions[table.root(stream)]
         to_come = 1
@@ -191,7 +193,7 @@ class XPathEvaluator:
         trace: list[int],
         strings: list[int],
     ) -> None:
-        """Reads the values and attributes that are asked of an element."""
+        """Reads the values and attributes of an element that queries need."""
         table = self._table
         asked = [leaf.functions for leaf in table.leaves[path] if leaf.functions is not None]
         if asked:
@@ -212,7 +214,7 @@ class XPathEvaluator:
     def _take(
         self, value: str, asked: Sequence[tuple[str, ...]], work: Work, to: list[int]
     ) -> None:
-        """Takes a string value under some functions."""
+        """Adds a string value under some functions."""
         strings = self.strings
         for functions in asked:
             work.take_string(value)
@@ -232,21 +234,21 @@ class XPathEvaluator:
         filtering.chosen = True
         choice = self._table.choices[target]
         # Each filter is tested once, and only where a state depends on it.
-        held: list[bool | None] = [None] * len(choice.tests)
+        satisfied: list[bool | None] = [None] * len(choice.tests)
         active = set(choice.free)
         for state, places in choice.filtered:
             for place in places:
-                holds = held[place]
+                holds = satisfied[place]
                 if holds is None:
                     test = choice.tests[place]
                     if isinstance(test, Family):
-                        found = self._held(test, filtering.tests, element, attribute)
+                        found = self._satisfied(test, filtering.tests, element, attribute)
                         holds = found is not None
                         if found is not None:
-                            filtering.held.append((code, *found))
+                            filtering.satisfied.append((code, *found))
                     else:
                         holds = filtering.tests.holds(test, element, attribute)
-                    held[place] = holds
+                    satisfied[place] = holds
                 if not holds:
                     break
             else:
@@ -255,14 +257,14 @@ class XPathEvaluator:
             return DEAD
         return self._table.intern(below.path, frozenset(active))
 
-    def _held(
+    def _satisfied(
         self, family: Family, tests: FilterTests, element: etree._Element, attribute: str | None
-    ) -> tuple[int, Held] | None:
+    ) -> tuple[int, Satisfied] | None:
         """The number of a family and what of it holds at a node, if anything does."""
         if family.operator == "holds":
             holds = partial(tests.holds_with, family, element, attribute)
-            return self.constants.holding(family, holds)
-        return self.constants.held(family, tests.values(family, element, attribute))
+            return self.constants.satisfied_conditions(family, holds)
+        return self.constants.satisfied(family, tests.values(family, element, attribute))
 
     def _attribute_number(self, name: str) -> int:
         number = self._attribute_numbers.get(name)

@@ -1,8 +1,8 @@
 """Filters, tested on nodes: compiled once, evaluated once per distinct filter and node.
 
-Filters are a whitelisted subset of XPath 1.0 (law 11), which libxml2 evaluates.  A positional
-filter counts among its siblings and is therefore evaluated from the parent, once for all of
-them.
+Filters are a whitelisted subset of XPath 1.0 (docs/laws.md#bounded-work), which libxml2 evaluates.
+A positional filter depends on the node's siblings.  So it is evaluated from the parent, once for
+all of them.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any, cast
 
 from lxml import etree
 
-from xpath_stage.constants import Constant
-from xpath_stage.functions import EXTENSIONS
-from xpath_stage.parsing.documents import string_value
-from xpath_stage.patterns import Family, Filter
-from xpath_stage.work import Work
+from xscl.xpath_stage.constants import Constant
+from xscl.xpath_stage.functions import EXTENSIONS
+from xscl.xpath_stage.parsing.documents import string_value
+from xscl.xpath_stage.patterns import Family, Filter
+from xscl.xpath_stage.work import Work
 
 __all__ = ["FilterTests"]
 
 _NAME = re.compile(r"[^\W\d][\w.-]*")
-"""A path that is one step to children of a name without a namespace."""
+"""A path that is one step to children with a name without a namespace."""
 
 
 class FilterTests:
-    """The filters of one document's nodes, with the positional ones remembered by parent."""
+    """The filters of one document's nodes; results of the positional ones are cached by parent."""
 
     __slots__ = ("_selected", "_work")
 
@@ -90,7 +90,7 @@ def _positions(filter: Filter, prefix: str) -> etree.XPath:
 
 @lru_cache(maxsize=100_000)
 def _reader(path: Filter) -> Callable[[etree._Element], list[str]]:
-    """What reads the string values of a path's nodes; those of a name are read without XPath."""
+    """A reader of the string values of a path's nodes; a plain name is read without XPath."""
     if path.expression == ".":
         return lambda element: [string_value(element)]
     if _NAME.fullmatch(path.expression):

@@ -1,9 +1,9 @@
-"""The functions of filters that XPath 1.0 has not, for libxml2 to call.
+"""The functions of filters that XPath 1.0 lacks, for libxml2 to call.
 
-They take what XPath 1.0 functions take: of a node set its first node's string value, of a
-number or a boolean its string.  `compare` is a join's comparison with a constant (section 3 of
-the language: by number where both sides are doubles, else by codepoint), which XPath 1.0 cannot
-say.
+They accept the arguments that XPath 1.0 functions accept: a node set counts as its first node's
+string value, a number or a boolean as its string.  `compare` is a join's comparison with a constant
+(docs/semantics.md#predicates: by number where both sides are doubles, else by codepoint), which
+XPath 1.0 cannot express.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 import re2
 from lxml import etree
 
-from xpath_stage.parsing.documents import string_value
-from xpath_stage.parsing.json_documents import number_text
-from xpath_stage.values import apply, double_of
+from xscl.xpath_stage.parsing.documents import string_value
+from xscl.xpath_stage.parsing.json_documents import number_text
+from xscl.xpath_stage.values import apply, double_of
 
 __all__ = ["EXTENSIONS", "compared"]
 
@@ -43,7 +43,7 @@ def compared(left: str | None, order: str, right: str | None) -> bool:
     holds = _ORDERS[order]
     numbers = double_of(left), double_of(right)
     if numbers[0] is not None and numbers[1] is not None:
-        # Of NaN, Python says as XPath does that it is in no order.
+        # Python, like XPath, orders NaN neither before nor after a number.
         return holds(numbers[0], numbers[1])
     return holds(left, right)
 

@@ -1,11 +1,10 @@
-"""Leaf paths: for what a node of a path leaves rows, and what became of them as spines came and
-went.
+"""Leaf paths: which rows a node of a path leaves, and how these change as spines come and go.
 
-A path has a leaf path for each list of functions under which spines have their leaf there; one
-that asks for no value is content with the row of the plain string value, which is NULL where no
-other spine asks for it.  So what a path leaves rows for depends on the spines alone, never on
-the order in which they came, and paths that become one agree in it (law 2: rows are of paths,
-never of variables).  The rows are kept elsewhere; what they must learn is told as `Changes`.
+A path has a leaf path for each list of functions under which spines have their leaf there.  A spine
+that needs no value uses the row of the plain string value, which is NULL where no other spine needs
+it.  So the rows of a path depend on the spines only, never on the order in which they came, and
+paths that are merged agree in it (docs/laws.md#path-rows: rows are of paths, never of variables).
+The rows are stored elsewhere; their updates are returned as `Changes`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xpath_stage.patterns import Spine
+from xscl.xpath_stage.patterns import Spine
 
 __all__ = ["Accept", "Changes", "Ending", "Functions", "Leaf", "LeafPath", "LeafPaths"]
 
@@ -26,7 +25,7 @@ Depths = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """A leaf path can be the leaf of a spine, its marked nodes at these depths (root: 0)."""
+    """The spine has its leaf at this leaf path, and its marked nodes at these depths (root: 0)."""
 
     path: int
     spine: int
@@ -35,12 +34,12 @@ class Accept:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What became of leaf paths and spines between two moments, net.
+    """Net changes of leaf paths and spines between two moments.
 
-    `accepts` are new.  `gone` are the numbers of spines released: their accepts are no more.
-    `moved` are leaf paths that are no more, and their accepts with them: rows that carry the
-    first number are of the second from now on, or of no use where it is None.  Then, rows of the
-    leaf paths in `unvalued` need their strings no longer: no spine asks for them.
+    `accepts` are new.  `gone` are the numbers of released spines: their accepts are removed.
+    `moved` are removed leaf paths, and their accepts with them: rows with the first number have the
+    second from now on, or are of no use where it is None.  Then, rows of the leaf paths in
+    `unvalued` no longer need their strings: no spine uses them.
     """
 
     accepts: tuple[Accept, ...]
@@ -51,10 +50,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class LeafPath:
-    """What a node of a path leaves a row for.
+    """The description of a row that each node of a path leaves.
 
-    `number`, and the `functions` under which the node's string value is asked for (None: not at
-    all).  Rows of one string that agree at the `depths` mean the same to every spine.
+    `number`, and the `functions` to apply to the node's string value (None: no spine needs the
+    value).  Rows of one string that agree at the `depths` are equivalent to every spine.
     """
 
     number: int
@@ -74,33 +73,35 @@ class Ending(NamedTuple):
         """The functions of the rows that the spine reads."""
         return self.spine.value or ()
 
-    def told_apart(self, depths: Depths) -> Depths:
-        """The depths of the nodes by which the spine tells rows of one string apart."""
-        return depths if self.spine.apart else depths[:-1]
+    def distinguishing(self, depths: Depths) -> Depths:
+        """The depths of the nodes by which the spine distinguishes rows of one string."""
+        return depths if self.spine.distinct else depths[:-1]
 
 
 class Leaf:
-    """A leaf path with all that it accepts: for each spine the depths of its marked nodes, each
-    way to them once; how many of the spines ask for the string, and how many ways tell rows apart
-    at each depth."""
+    """A leaf path with all that it accepts: for each spine the depths of its marked nodes, each way
+    to them once; the number of spines that need the string; and by depth the number of ways that
+    distinguish rows there."""
 
-    __slots__ = ("accepts", "apart", "number", "valued")
+    __slots__ = ("accepts", "distinguishing", "number", "valued")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.accepts: dict[int, tuple[Depths, ...]] = {}
         self.valued = 0
-        self.apart: Counter[int] = Counter()
+        self.distinguishing: Counter[int] = Counter()
 
     def row(self, functions: Functions) -> LeafPath:
-        """What the walk needs to know."""
-        return LeafPath(self.number, functions if self.valued else None, tuple(sorted(self.apart)))
+        """The description of the row that the walk needs."""
+        return LeafPath(
+            self.number, functions if self.valued else None, tuple(sorted(self.distinguishing))
+        )
 
 
 class LeafPaths:
-    """The leaf paths of all paths, by number; no number is used twice.
+    """The leaf paths of all paths, by number; no number is reused.
 
-    `changed` says whether `take` may have anything to tell, but for spines that have gone.
+    `changed` is whether `take` may return any changes other than released spines.
     """
 
     def __init__(self) -> None:
@@ -116,12 +117,12 @@ class LeafPaths:
         return len(self._leaves)
 
     def spines(self, number: int) -> tuple[int, ...]:
-        """The spines that a leaf path accepts; none if it is no more."""
+        """The spines that a leaf path accepts; none if the leaf path was removed."""
         leaf = self._leaves.get(number)
         return () if leaf is None else tuple(leaf.accepts)
 
     def accept(self, leaves: dict[Functions, Leaf], ending: Ending, ways: Iterable[Depths]) -> None:
-        """A spine has its leaf at the path of these leaf paths, in these ways."""
+        """Adds a spine whose leaf is at the path of these leaf paths, in these ways."""
         leaf = leaves.get(ending.functions)
         if leaf is None:
             leaf = leaves[ending.functions] = self._leaves[self._next] = Leaf(self._next)
@@ -133,16 +134,16 @@ class LeafPaths:
             leaf.valued += 1
             self._unvalued.discard(leaf.number)
         for depths in in_order:
-            leaf.apart.update(ending.told_apart(depths))
+            leaf.distinguishing.update(ending.distinguishing(depths))
             self._accepts.append(Accept(leaf.number, ending.number, depths))
 
     def withdraw(self, leaves: dict[Functions, Leaf], ending: Ending) -> None:
-        """A spine is no more that had its leaf at the path of these leaf paths."""
+        """Removes a spine whose leaf was at the path of these leaf paths."""
         self.changed = True
         leaf = leaves[ending.functions]
         for depths in leaf.accepts.pop(ending.number):
-            leaf.apart.subtract(ending.told_apart(depths))
-        leaf.apart = +leaf.apart
+            leaf.distinguishing.subtract(ending.distinguishing(depths))
+        leaf.distinguishing = +leaf.distinguishing
         if not leaf.accepts:
             del leaves[ending.functions]
             self.move(leaf, None)
@@ -152,7 +153,7 @@ class LeafPaths:
                 self._unvalued.add(leaf.number)
 
     def move(self, leaf: Leaf, to: Leaf | None) -> None:
-        """A leaf path is no more; its rows are of another one from now on, or of none."""
+        """Removes a leaf path; its rows belong to another one from now on, or to none."""
         self.changed = True
         del self._leaves[leaf.number]
         unvalued = leaf.number in self._unvalued
@@ -167,17 +168,17 @@ class LeafPaths:
                 self._unvalued.add(to.number)
 
     def seen(self) -> None:
-        """The leaf paths that there are may have rows from now on, or have been told of."""
+        """Notes that the current leaf paths may have rows from now on, or were reported."""
         self._unseen.clear()
 
     def take(self, gone: tuple[int, ...]) -> Changes:
-        """What became of leaf paths since the last call, when these spines have gone."""
+        """The changes of leaf paths since the last call, given the spines that were released."""
         accepts = tuple(
             accept
             for accept in self._accepts
             if accept.path in self._leaves and accept.spine in self._leaves[accept.path].accepts
         )
-        # What something moved to can itself have moved only later.
+        # The target of a move can only have moved itself later.
         moved: dict[int, int | None] = {}
         for number, to in reversed(self._moved.items()):
             moved[number] = to if to is None else moved.get(to, to)

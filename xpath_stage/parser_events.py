@@ -2,18 +2,18 @@
 
 A node's path is known where the node starts; its filters and its string value are not.  So a node
 with filters, with a value or with children that are counted (`a[2]`) is kept whole until it has
-ended, with all below it; everything else goes as it comes.  The
-memory that a document takes is that of its largest such subtree and of its witnesses.
+ended, with all below it; everything else is evaluated event by event.  The memory that a document
+takes is that of its largest such subtree and of its witnesses.
 """
 
 from __future__ import annotations
 
 from lxml import etree
 
-from xpath_stage.evaluator import Filtering, XPathEvaluator
-from xpath_stage.layouts import Layout, Witnesses
-from xpath_stage.parsing.pruned import PrunedDocument
-from xpath_stage.work import Work
+from xscl.xpath_stage.evaluator import Filtering, XPathEvaluator
+from xscl.xpath_stage.layouts import Layout, Witnesses
+from xscl.xpath_stage.parsing.pruned import PrunedDocument
+from xscl.xpath_stage.work import Work
 
 __all__ = ["evaluate_parser_events"]
 
@@ -27,8 +27,8 @@ def evaluate_parser_events(
     *,
     times: float = 1,
 ) -> Layout:
-    """Appends the witnesses of one document, whose number is `document`, to a batch's; it may
-    cause `times` as much work as another.  Returns their layout.
+    """Appends the witnesses of the document with number `document` to those of a batch; the
+    document may cause `times` the usual work.  Returns its layout.
 
     Raises MalformedDocument for one that cannot be read and ExcessiveDocument for one that causes
     too much work; nothing is appended then.
@@ -40,10 +40,10 @@ def evaluate_parser_events(
                 walk.subtree(element)
             else:
                 walk.end()
-        elif walk.asks_for_all_of(element):
+        elif walk.needs_whole(element):
             source.keep(element)
         else:
-            walk.alone(element)
+            walk.start_unread(element)
     return evaluator.leave(document, walk.trace, walk.strings, walk.filtering, to)
 
 
@@ -60,8 +60,8 @@ class _Walk:
         self.strings: list[int] = []
         self.filtering = filtering
 
-    def asks_for_all_of(self, element: etree._Element) -> bool:
-        """Whether it takes all of an element, which has just started, to say what it leaves."""
+    def needs_whole(self, element: etree._Element) -> bool:
+        """Whether an element that has just started is needed whole to compute its witnesses."""
         table = self._table
         if self._counts(self._paths[-1]) and len(self._paths) == 1:
             return True
@@ -70,13 +70,13 @@ class _Walk:
             return True
         return any(leaf.functions is not None for leaf in table.leaves[path])
 
-    def alone(self, element: etree._Element) -> None:
-        """An element starts of whose content nothing is asked, nor need be there."""
+    def start_unread(self, element: etree._Element) -> None:
+        """Starts an element whose content no query needs, so that it may be missing."""
         self.filtering.begin()
         self.start(element)
 
     def start(self, element: etree._Element) -> None:
-        """An element starts, with all of its content that is asked for."""
+        """Starts an element that has all the content that queries need."""
         table, evaluator = self._table, self._evaluator
         below = table.transitions[self._paths[-1]]
         path = below[element.tag]
@@ -90,11 +90,11 @@ class _Walk:
         self._node += 1
 
     def end(self) -> None:
-        """The last element that started ends."""
+        """Ends the element that started last."""
         self._paths.pop()
 
     def subtree(self, element: etree._Element) -> None:
-        """An element that was kept whole, with all below it."""
+        """Evaluates an element that was kept whole, with all below it."""
         self.filtering.work.next_part()
         self.filtering.begin()
         for event, below in etree.iterwalk(element, events=("start", "end")):
@@ -108,6 +108,6 @@ class _Walk:
         counting = self._counting.get(path)
         if counting is None:
             states = self._table.paths[path]
-            counting = self._table.automaton.counts_positions(states.active, states.waiting)
+            counting = self._table.automaton.counts_positions(states.active, states.pending)
             self._counting[path] = counting
         return counting

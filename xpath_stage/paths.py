@@ -1,12 +1,12 @@
-"""The path table: every root-to-node path that documents show, interned (law 1).
+"""The path table: every root-to-node path that documents show, interned (docs/laws.md#label-paths).
 
 The automaton runs once per new path, not once per element.  Two label paths that no registered
-pattern tells apart are one path: a path is its parent path and the set of states active at its
-node, which also says which filters of the patterns the node satisfies.  With a path is stored
-what it accepts: for each spine whose leaf it can be, the depths of the marked ancestors.  The
-structure of a document thereby costs one lookup per element, whatever the number of queries
-(lazy determinisation: Green et al., the thesis' [40, 41]).  How the table follows the automaton
-when spines come and go is told in `upkeep`.
+pattern distinguishes are one path: a path is its parent path and the set of states active at its
+node, which also determines the filters that the node satisfies.  With a path is stored what it
+accepts: for each spine whose leaf it can be, the depths of the marked ancestors.  The structure of
+a document thereby costs one lookup per element, whatever the number of queries (lazy
+determinisation: Green et al., the thesis' [40, 41]).  `upkeep` updates the table when spines come
+and go.
 """
 
 from __future__ import annotations
@@ -14,32 +14,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from xpath_stage.automaton import Automaton
-from xpath_stage.layouts import Layout, Trace
-from xpath_stage.leaf_paths import Ending, Functions, Leaf, LeafPath, LeafPaths
-from xpath_stage.structures import Structures
-from xpath_stage.transitions import DEAD, SKIP, Choice, Choices, Transitions
-from xpath_stage.work import ExcessiveDocument
+from xscl.xpath_stage.automaton import Automaton
+from xscl.xpath_stage.layouts import Layout, Trace
+from xscl.xpath_stage.leaf_paths import Ending, Functions, Leaf, LeafPath, LeafPaths
+from xscl.xpath_stage.structures import Structures
+from xscl.xpath_stage.transitions import DEAD, SKIP, Choice, Choices, Transitions
+from xscl.xpath_stage.work import ExcessiveDocument
 
 __all__ = ["MORE", "NOTHING", "TEXT", "UNREAD", "Path", "PathTable"]
 
 _DERIVATIONS = 10_000
 _NAMES = 100_000
 _TRACED = 500_000
-"""So many entries of traces are remembered."""
+"""The maximal number of entries of cached traces."""
 
 NOTHING: frozenset[int] = frozenset()
-"""No state active, or none waiting."""
+"""No state is active, or none is pending."""
 
 UNREAD, TEXT, MORE = 0, 1, 2
-"""What is read of the nodes of a path: nothing but their names; for one leaf path, their plain
-string value; attributes, or several values, or such to which functions are applied."""
+"""What is read of the nodes of a path: only their names; for one leaf path, their plain string
+value; or attributes, several values, or values to which functions are applied."""
 
 
 @dataclass(slots=True)
 class Path:
-    """A path's identity, `parent` (-1 of a document node's) and `active` states; `depth` (-1),
-    the states `waiting` below it, whether its nodes are attributes.
+    """A path's identity is its `parent` (-1 for a document node's) and its `active` states.
+    Further: `depth` (-1 for a document node's), the states `pending` below it, whether its nodes
+    are attributes.
 
     `below` are the paths whose parent it is, by their active states; `leaves` its leaf paths.
     """
@@ -47,22 +48,22 @@ class Path:
     parent: int
     depth: int
     active: frozenset[int]
-    waiting: frozenset[int]
+    pending: frozenset[int]
     attribute: bool
     below: dict[frozenset[int], int] = field(default_factory=dict)
     leaves: dict[Functions, Leaf] = field(default_factory=dict)
 
 
 class PathTable:
-    """The paths of all documents seen, as far as the registered spines tell them apart.
+    """The paths of all documents seen, as far as the registered spines distinguish them.
 
     Attributes, each a list indexed by path: `transitions`, `attributes` (whether any attribute
-    matters here), `leaves` (what a node leaves rows for), `reads` (`UNREAD`, `TEXT` or `MORE`: what
-    the walk has to read of a node).  Numbers of paths are used again; they never leave the table,
-    as those of leaf paths do.  `layouts` are those of traces and `structures` tells those of
-    documents, as long as no path comes to mean something else.  `at` says where a state is active;
-    `ends` which spines end at a state, by number; `excessive`, which spines a path matches in too
-    many ways: documents that show such a path are refused.
+    matters here), `leaves` (the rows of a node), `reads` (`UNREAD`, `TEXT` or `MORE`: what the walk
+    has to read of a node).  Numbers of paths are reused; unlike those of leaf paths, they never
+    leave the table.  `layouts` caches the layouts of traces and `structures` those of documents, as
+    long as no path changes its meaning.  `at` has the paths where a state is active; `ends` the
+    spines that end at a state, by number; `excessive` the spines that a path matches in too many
+    ways: documents that show such a path are refused.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -95,12 +96,14 @@ class PathTable:
         path = self._roots.get(state)
         if path is None:
             active = frozenset((state,))
-            path = self._roots[state] = self._new(-1, -1, active, self.waiting(active, NOTHING))
+            path = self._roots[state] = self._new(
+                -1, -1, active, self.pending_below(active, NOTHING)
+            )
         return path
 
     def names_below(self, paths: Iterable[int], *, deep: bool) -> dict[str, set[int]]:
-        """The names that documents have shown below some paths, with `deep` at any depth, each
-        with the paths of its nodes; filters are not asked, and below `DEAD` nothing is known."""
+        """The names that documents have shown below some paths, with `deep` at any depth, each with
+        the paths of its nodes.  Filters are ignored, and below `DEAD` nothing is known."""
         found: dict[str, set[int]] = {}
         open_paths = [*paths]
         known = set(open_paths)
@@ -118,22 +121,22 @@ class PathTable:
                     known |= reached
         return found
 
-    def remember(self, trace: Trace, layout: Layout) -> None:
-        """Remembers the layout of a trace."""
+    def store(self, trace: Trace, layout: Layout) -> None:
+        """Caches the layout of a trace."""
         if self._traced > _TRACED:
             self.layouts.clear()
             self._traced = 0
         self.layouts[trace] = layout
         self._traced += len(trace)
 
-    def forget_layouts(self) -> None:
-        """To be called when a path may have come to mean something else."""
+    def drop_layouts(self) -> None:
+        """To be called when a path may have changed its meaning."""
         self.layouts.clear()
         self._traced = 0
-        self.structures.forget()
+        self.structures.drop_all()
 
     def downwards(self, numbers: Iterable[int]) -> list[int]:
-        """Those of these paths that are still there, each before the paths below it."""
+        """Those of these paths that still exist, each before the paths below it."""
         live = [number for number in numbers if number in self.paths]
         return sorted(live, key=lambda number: self.paths[number].depth)
 
@@ -145,10 +148,10 @@ class PathTable:
         above = self.paths[parent]
         path = above.below.get(active)
         if path is None:
-            if not active and not above.waiting:
+            if not active and not above.pending:
                 return DEAD
-            waiting = self.waiting(active, above.waiting)
-            path = self._new(parent, above.depth + 1, active, waiting)
+            pending = self.pending_below(active, above.pending)
+            path = self._new(parent, above.depth + 1, active, pending)
             try:
                 self._accept(path)
             except ExcessiveDocument:
@@ -159,13 +162,13 @@ class PathTable:
             raise _too_many_ways()
         return path
 
-    def waiting(self, active: frozenset[int], above: frozenset[int]) -> frozenset[int]:
-        """The states waiting below a node, of those active at it and those waiting above it."""
-        opened = [state for state in active if self.automaton.waits(state)]
+    def pending_below(self, active: frozenset[int], above: frozenset[int]) -> frozenset[int]:
+        """The states pending below a node, from those active at it and those pending above it."""
+        opened = [state for state in active if self.automaton.has_descendants(state)]
         return above.union(opened) if opened else above
 
     def extend(self, number: int, ending: Ending) -> None:
-        """A spine more ends at a path, and at none above it that it has not been told to;
+        """Adds a spine that ends at a path, and at no path above it that does not have it yet;
         `show_leaves` makes it known to the walk."""
         path = self.paths[number]
         # Documents that show a path below a refused one are refused there.
@@ -181,7 +184,7 @@ class PathTable:
         self.excessive.setdefault(number, set()).add(ending.number)
 
     def withdraw(self, number: int, ending: Ending) -> None:
-        """A spine ends at a path no more; `show_leaves` makes it known to the walk."""
+        """Removes a spine that ended at a path; `show_leaves` makes it known to the walk."""
         refused = self.excessive.get(number, set())
         if ending.number not in refused:
             self.leaf_paths.withdraw(self.paths[number].leaves, ending)
@@ -191,15 +194,15 @@ class PathTable:
             del self.excessive[number]
 
     def show_leaves(self, number: int) -> None:
-        """Tells the walk what leaf paths a path has come to have."""
+        """Shows the walk the current leaf paths of a path."""
         leaves = self.paths[number].leaves.items()
         self.leaves[number] = tuple(leaf.row(functions) for functions, leaf in leaves)
         self._show_reads(number)
 
     def show_attributes(self, number: int) -> None:
-        """Tells the walk whether attributes matter at a path."""
+        """Shows the walk whether attributes matter at a path."""
         path = self.paths[number]
-        reads = self.automaton.reads_attributes(path.active, path.waiting)
+        reads = self.automaton.reads_attributes(path.active, path.pending)
         self.attributes[number] = reads
         self._show_reads(number)
 
@@ -211,8 +214,8 @@ class PathTable:
             self.reads[number] = TEXT if valued else UNREAD
 
     def rename(self, number: int, active: frozenset[int]) -> None:
-        """Other states are active at a path from now on; below its parent there must be no path
-        of these yet."""
+        """Replaces the states active at a path; no other path below its parent may have the new
+        ones."""
         path = self.paths[number]
         below = self.paths[path.parent].below
         del below[path.active]
@@ -224,7 +227,7 @@ class PathTable:
         path.active = active
 
     def merge(self, number: int, into: int) -> None:
-        """A path becomes one with another below the same parent, and so do the paths below."""
+        """Merges a path into another one below the same parent, and likewise the paths below it."""
         path = self.paths[number]
         del self.paths[path.parent].below[path.active]
         both = [(number, into)]
@@ -242,7 +245,7 @@ class PathTable:
             self.free(number)
 
     def discard(self, number: int) -> None:
-        """A path is no more, nor are the paths below it: no pattern can match there."""
+        """Removes a path and the paths below it: no pattern can match there."""
         path = self.paths[number]
         if path.depth < 0:
             for state in path.active:
@@ -259,16 +262,16 @@ class PathTable:
             self.free(number)
 
     def free(self, number: int) -> None:
-        """Forgets a path that nothing leads to; its number will be used again."""
+        """Frees a path to which nothing leads; its number will be reused."""
         for state in self.paths.pop(number).active:
             self.at[state].discard(number)
         self.excessive.pop(number, None)
         self.transitions[number].keep({})
         self.leaves[number] = ()
-        self.forget_layouts()
+        self.drop_layouts()
         self._unused.append(number)
 
-    def _new(self, parent: int, depth: int, active: frozenset[int], waiting: frozenset[int]) -> int:
+    def _new(self, parent: int, depth: int, active: frozenset[int], pending: frozenset[int]) -> int:
         if self._unused:
             number = self._unused.pop()
         else:
@@ -278,7 +281,7 @@ class PathTable:
             self.leaves.append(())
             self.reads.append(UNREAD)
         attribute = bool(active) and self.automaton.is_attribute(next(iter(active)))
-        self.paths[number] = Path(parent, depth, active, waiting, attribute)
+        self.paths[number] = Path(parent, depth, active, pending, attribute)
         self.show_attributes(number)
         for state in active:
             self.at.setdefault(state, set()).add(number)
@@ -293,7 +296,7 @@ class PathTable:
         ]
         for ending, ways in found:
             self.leaf_paths.accept(path.leaves, ending, ways)
-        # The node that shows the path leaves rows.
+        # A node of this path leaves rows.
         self.leaf_paths.seen()
         self.show_leaves(number)
 
@@ -304,7 +307,7 @@ class PathTable:
         if parent == DEAD:
             return DEAD
         path = self.paths[parent]
-        free, filtered = self.automaton.reached(path.active, path.waiting, name)
+        free, filtered = self.automaton.reached(path.active, path.pending, name)
         if filtered:
             target = self.choices.take(Choice.of(free, filtered))
         elif name.startswith("@") and not free:
@@ -312,16 +315,16 @@ class PathTable:
         else:
             target = self.intern(parent, free)
         if len(transitions) >= _NAMES:
-            # Names that never come again (generated ones) must not pile up.
+            # Generated names, which never come again, must not accumulate.
             transitions.keep({})
         transitions[name] = target
         return target
 
     def _ways(self, number: int, ending: Ending) -> set[tuple[int, ...]]:
-        """The depths at which a spine's marked steps can stand if its last step stands at a path.
+        """The depths at which a spine's marked steps can be if its last step is at a path.
 
-        Backwards over the steps; `partial` holds, for each path where the current step can
-        stand, the depths of the marks from there on.
+        Backwards over the steps; `partial` has, for each path where the current step can be, the
+        depths of the marks from there on.
         """
         steps, marks, states = ending.spine.steps, ending.spine.marks, ending.states
         partial: dict[int, set[tuple[int, ...]]] = {number: {()}}

@@ -1,7 +1,7 @@
-"""Interned strings: the string values of joining nodes as integers (law 3).
+"""Interned strings: the string values of joining nodes as integers (docs/laws.md#interned-strings).
 
-Value joins compare integers.  A number is never used twice, so that a number which is still
-held somewhere never comes to mean another string.
+Value joins compare integers.  A number is never reused, so that a number that is still stored
+somewhere never changes its meaning.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ __all__ = ["Strings"]
 
 
 class Strings:
-    """A growing and shrinking dictionary of strings: `numbers` gives a string that it has not a
-    new number."""
+    """A growing and shrinking dictionary of strings: `numbers` assigns a new number to a new
+    string."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = defaultdict(count(1).__next__)
-        # So many of them were taken, the first ones.
+        # The number of strings that were taken: the first ones.
         self._taken = 0
         self._next_unequal = -1
 
@@ -27,11 +27,11 @@ class Strings:
         return len(self.numbers)
 
     def intern(self, value: str) -> int:
-        """The number of a string, a new one where it has none."""
+        """The number of a string; a new string gets a new number."""
         return self.numbers[value]
 
     def unequal(self) -> int:
-        """A number below 0, that no string has: of a value that equals nothing, not itself."""
+        """A number below 0, that no string has: for a value that does not even equal itself."""
         self._next_unequal -= 1
         return self._next_unequal + 1
 
@@ -45,8 +45,8 @@ class Strings:
         added.reverse()
         return added
 
-    def forget(self, values: Iterable[str]) -> None:
-        """Drops strings that were taken and that nothing holds any more."""
+    def drop(self, values: Iterable[str]) -> None:
+        """Drops strings that were taken and that nothing stores any more."""
         for value in values:
             del self.numbers[value]
             self._taken -= 1

@@ -1,8 +1,8 @@
-"""Structures: documents that are built alike leave the same layout.
+"""Structures: documents of one structure have the same layout.
 
-What a walk finds out is a function of a document's structure, unless filters come in; so it is
-remembered by what stands for the structure (the markup of a text, the keys of a JSON value), and
-the next such document is neither parsed nor walked: its values are read where the first one's were.
+Without filters, the result of a walk is a function of a document's structure.  So it is cached by a
+key of the structure (the markup of a text, the keys of a JSON value).  The next such document is
+neither parsed nor walked: its values are read from the places where the first one's were.
 """
 
 from __future__ import annotations
@@ -10,36 +10,36 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
 
-from xpath_stage.layouts import Layout
-from xpath_stage.parsing.markup import attribute_values
-from xpath_stage.strings import Strings
-from xpath_stage.values import apply
+from xscl.xpath_stage.layouts import Layout
+from xscl.xpath_stage.parsing.markup import attribute_values
+from xscl.xpath_stage.strings import Strings
+from xscl.xpath_stage.values import apply
 
-__all__ = ["FEW", "Alike", "Asked", "StreamStructures", "Structures"]
+__all__ = ["FEW", "Asked", "StreamStructures", "StructureLayout", "Structures"]
 
 FEW = 500
-"""Documents of so many elements are not compared with others."""
+"""Documents with at most so many elements are compared with others."""
 
-_REMEMBERED = 300_000
-"""So many elements of structures are remembered, of all streams."""
+_MOST_CACHED = 300_000
+"""The maximal number of elements of cached structures, over all streams."""
 
 _MET = 100_000
-"""So many structures of a stream are known to have been met."""
+"""The maximal number of structures of a stream that are noted as met."""
 
 _STREAMS = 1_000
-"""So many streams have structures."""
+"""The maximal number of streams with structures."""
 
 _CREDIT = 1_000
-"""So many documents in a row that are like none before show that they rarely are."""
+"""After so many documents in a row with new structures, structures count as rarely repeated."""
 
 Asked = tuple[slice, tuple[str, ...]]
-"""A value that is asked for: the parts of a document that make it, and the functions that are
-applied to it."""
+"""A value that a query needs: the parts of a document that compose it, and the functions to apply
+to it."""
 
 
-class Alike:
-    """What all documents of a structure leave: a layout, and strings that are read in their parts,
-    after which come the values of their attributes, if any is `attributes` asked for."""
+class StructureLayout:
+    """The layout of all documents of a structure, and how to read their strings from their parts.
+    If `attributes`, the values of attributes follow the parts."""
 
     __slots__ = ("_asked", "_plain", "attributes", "layout")
 
@@ -69,12 +69,12 @@ class Alike:
         return numbers
 
 
-class StreamStructures(dict[Hashable, Alike]):
-    """What is known of the structures of one stream's documents; None stands for one of which
+class StreamStructures(dict[Hashable, StructureLayout]):
+    """What is known of the structures of one stream's documents; None for a structure of which
     nothing can be known.
 
-    Where they are rarely alike they are not compared for a while: `pay` says whether to, and that
-    it pays while there is `credit`.
+    Where structures are rarely repeated, they are not compared for a while: `pay` returns whether
+    to compare, and counts down; comparing pays while there is `credit`.
     """
 
     __slots__ = ("_met", "credit")
@@ -94,18 +94,19 @@ class StreamStructures(dict[Hashable, Alike]):
             self.credit = _CREDIT // 10
         return False
 
-    def find(self, cut: tuple[Hashable, list[str]] | None) -> Alike | None:
-        """What a document leaves of which this is cut off, if its structure is known."""
-        alike = self.get(cut[0]) if cut is not None else None
-        if alike is None:
+    def find(self, cut: tuple[Hashable, list[str]] | None) -> StructureLayout | None:
+        """The layout of a document with these parts, if its structure is known."""
+        stored = self.get(cut[0]) if cut is not None else None
+        if stored is None:
             self.credit -= self.credit > 0
         elif self.credit < _CREDIT:
             self.credit += 1
-        return alike
+        return stored
 
-    def again(self, structure: Hashable) -> bool:
-        """Whether a document of a structure, or one of its hash, was met before: most of those that
-        are met once are never met again, and looking into them costs more than cutting."""
+    def met_before(self, structure: Hashable) -> bool:
+        """Whether a document of a structure, or one with its hash, was met before.  Most structures
+        that are met once are never met again, and analysing one costs more than cutting the
+        document."""
         number = hash(structure)
         if number in self._met:
             return True
@@ -116,7 +117,7 @@ class StreamStructures(dict[Hashable, Alike]):
 
 
 class Structures(dict[str, StreamStructures]):
-    """What is known of structures, by stream, as long as paths mean what they do."""
+    """The known structures, by stream, as long as paths keep their meaning."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,15 +129,17 @@ class Structures(dict[str, StreamStructures]):
         of = self[stream] = StreamStructures()
         return of
 
-    def remember(self, stream: str, structure: Hashable, alike: Alike, elements: int) -> None:
-        """Remembers what a document of so many elements leaves."""
-        if self._elements > _REMEMBERED:
-            self.forget()
-        self[stream][structure] = alike
+    def store(
+        self, stream: str, structure: Hashable, stored: StructureLayout, elements: int
+    ) -> None:
+        """Caches the layout of a document with so many elements."""
+        if self._elements > _MOST_CACHED:
+            self.drop_all()
+        self[stream][structure] = stored
         self._elements += elements
 
-    def forget(self) -> None:
-        """Forgets all: a path may mean something else now."""
+    def drop_all(self) -> None:
+        """Drops all structures: a path may have changed its meaning."""
         for of in self.values():
             of.clear()
         self._elements = 0

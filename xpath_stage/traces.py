@@ -1,31 +1,31 @@
 """From the trace that the walk over a document leaves to the layout of its rows.
 
-A path tells its depth, so that a trace says where each row stands and which nodes are above it.
+A path determines its depth.  So a trace determines the node of each row and the nodes above it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xpath_stage.layouts import Layout, LayoutRow, Trace
-from xpath_stage.parsing.documents import ATTRIBUTE
-from xpath_stage.paths import PathTable
-from xpath_stage.transitions import DEAD
+from xscl.xpath_stage.layouts import Layout, LayoutRow, Trace
+from xscl.xpath_stage.parsing.documents import ATTRIBUTE
+from xscl.xpath_stage.paths import PathTable
+from xscl.xpath_stage.transitions import DEAD
 
 __all__ = ["lay_out"]
 
 _LONG = 500
-"""Traces of so many entries are not remembered."""
+"""Traces with more entries are not cached."""
 
 
 def lay_out(table: PathTable, trace: Trace) -> Layout:
-    """The layout of a document's trace, remembered as long as the paths mean what they do now."""
+    """The layout of a document's trace, cached as long as the paths keep their meaning."""
     layout = table.layouts.get(trace)
     if layout is not None:
         return layout
     layout = Layout.of(_rows(table, trace))
     if len(trace) < _LONG:
-        table.remember(trace, layout)
+        table.store(trace, layout)
     return layout
 
 

@@ -1,8 +1,8 @@
 """From a path and the name of a child to the child's path: what the walk over a document reads.
 
-Filled on demand by the path table.  Where a name reaches states with filters, there is no one
-path: the transition leads to a *choice*, which the node itself decides.  Choices are shared, and
-counted by the transitions that lead to them.
+The path table fills it on demand.  Where a name reaches states with filters, there is no single
+path: the transition leads to a *choice*, which each node decides by its filters.  Choices are
+shared, and counted by the transitions that lead to them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xpath_stage.patterns import Test
+from xscl.xpath_stage.patterns import Test
 
 __all__ = ["DEAD", "SKIP", "Choice", "Choices", "Transitions"]
 
@@ -23,10 +23,11 @@ SKIP = -1
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A name below a path that reaches states with filters: the node itself decides.
+    """A name below a path that reaches states with filters, so that each node decides by its
+    filters.
 
-    `free` are the states that it reaches in any case, `filtered` the others with their filters,
-    as places in `tests`, which has each filter once.
+    `free` are the states that it reaches in any case, `filtered` the others with their filters, as
+    indices into `tests`, which has each filter once.
     """
 
     free: frozenset[int]
@@ -53,8 +54,8 @@ _NONE = Choice(frozenset(), ())
 class Choices:
     """The choices to which transitions lead, as numbers below `SKIP`.
 
-    The number n stands for the place -2 - n, which is used again when no transition leads there
-    any more.
+    The number n stands for the place -2 - n, which is reused when no transition leads there any
+    more.
     """
 
     def __init__(self) -> None:
@@ -71,7 +72,7 @@ class Choices:
         return self._listed[-2 - number]
 
     def take(self, choice: Choice) -> int:
-        """The number of a choice, for one transition more."""
+        """The number of a choice, with one more transition that leads to it."""
         # A state always has the same filters.
         key = choice.free, tuple(state for state, _ in choice.filtered)
         place = self._places.get(key)
@@ -88,8 +89,8 @@ class Choices:
         self._uses[place] += 1
         return -2 - place
 
-    def give_back(self, number: int) -> None:
-        """One transition less leads to the choice of a number."""
+    def release(self, number: int) -> None:
+        """Removes one transition that leads to the choice with this number."""
         place = -2 - number
         self._uses[place] -= 1
         if not self._uses[place]:
@@ -116,9 +117,10 @@ class Transitions(dict[object, int]):
         return self._find(self, name)
 
     def keep(self, kept: dict[object, int]) -> None:
-        """Forgets all but these, which lead to paths; the others are asked for again."""
+        """Drops all transitions but these, which lead to paths; the others are computed again on
+        demand."""
         for target in self.values():
             if target < SKIP:
-                self._choices.give_back(target)
+                self._choices.release(target)
         self.clear()
         self.update(kept)

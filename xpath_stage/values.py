@@ -1,7 +1,7 @@
 """Functions on string values: what a join may compare instead of the value itself.
 
-Section 3 of the language: `lower-case`, `normalize-space` and `number` may wrap a side of a
-comparison.  Applied in stage 1, once for each node, they leave an ordinary value join.
+Section 3 of the language: `lower-case`, `normalize-space`, `number` and `canonical` may wrap a side
+of a comparison.  Applied in stage 1, once for each node, they leave an ordinary value join.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from xpath_stage.parsing.json_documents import number_text
+from xscl.xpath_stage.parsing.json_documents import number_text
+from xscl.xpath_stage.urls import canonical
 
 __all__ = ["FUNCTIONS", "NOT_A_NUMBER", "apply", "double_of"]
 
@@ -31,7 +32,7 @@ def double_of(value: str) -> float | None:
     >>> double_of(" 7.50 "), double_of("-INF"), double_of("7 days")
     (7.5, -inf, None)
     """
-    # Most strings are none, and tell it at once.
+    # Most strings are no numbers; this test finds most of them.
     if value[:1] not in _BEGINNINGS:
         return None
     found = _DOUBLE.fullmatch(value.strip(" \t\r\n"))
@@ -44,12 +45,22 @@ def double_of(value: str) -> float | None:
 
 
 def normalize_space(value: str) -> str:
-    """White space trimmed, and each run of it a single space."""
+    """The text with white space trimmed and each run of it as a single space."""
     return _SPACE.sub(" ", value).strip(" ")
 
 
+def canonical_url(value: str) -> str:
+    """The canonical form of an http(s) address, around which there may be white space; any other
+    text as it is.
+
+    >>> canonical_url(" http://www.a.example/b/?utm_source=feed"), canonical_url("b")
+    ('https://a.example/b', 'b')
+    """
+    return canonical(value.strip(" \t\r\n")) if "://" in value else value
+
+
 def number(value: str) -> str:
-    """The number that a string is, in its shortest form.
+    """A string as a number, in its shortest form.
 
     >>> number(" 7.0 "), number("seven"), number("-INF")
     ('7', 'NaN', '-INF')
@@ -61,6 +72,7 @@ def number(value: str) -> str:
 
 
 FUNCTIONS: dict[str, Callable[[str], str]] = {
+    "canonical": canonical_url,
     "lower-case": str.lower,
     "normalize-space": normalize_space,
     "number": number,
@@ -68,7 +80,7 @@ FUNCTIONS: dict[str, Callable[[str], str]] = {
 
 
 def apply(functions: Sequence[str], value: str) -> str | None:
-    """A value under functions, in order; None if what comes out equals nothing."""
+    """A value under functions, in order; None if the result equals nothing."""
     for function in functions:
         value = FUNCTIONS[function](value)
     if value == NOT_A_NUMBER and functions and functions[-1] == "number":

@@ -1,10 +1,10 @@
-"""A bound on the work that one document may cause in stage 1 (law 11).
+"""A bound on the work that one document may cause in stage 1 (docs/laws.md#bounded-work).
 
-Structure costs one lookup an element whatever the queries; filters and string values do not:
-a search below each of many nested elements, a comparison of all pairs of two long lists, the
-text of a large document once for each of its ancestors.  What a filter may cost is estimated
-before it runs; a document beyond the bound is refused, whatever its queries would have said.
-One value at thousands of nodes is for `equal_leaves`.
+Structure costs one lookup an element whatever the queries; filters and string values do not: a
+search below each of many nested elements, a comparison of all pairs of two long lists, the text of
+a large document once for each of its ancestors.  The cost of a filter is estimated before it runs;
+a document beyond the bound is refused, even if no query would match.  `equal_leaves` bounds one
+value at thousands of nodes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import cast
 
 from lxml import etree
 
-from xpath_stage.patterns import Filter
+from xscl.xpath_stage.patterns import Filter
 
 __all__ = ["ExcessiveDocument", "Work"]
 
@@ -27,13 +27,13 @@ _text_below = etree.XPath("string-length(.)")
 
 
 class ExcessiveDocument(ValueError):
-    """A document that would cause more work than one may."""
+    """A document that would cause too much work."""
 
 
 class Work:
-    """What is left for one document: filter steps and characters of string values.
+    """The remaining budget of one document: filter steps and characters of string values.
 
-    A large document has `times` as many as another.
+    A large document has `times` the budget of another.
     """
 
     __slots__ = ("_characters", "_depth", "_little_text", "_steps")
@@ -45,16 +45,16 @@ class Work:
         self._little_text: bool | None = None
 
     def next_part(self) -> None:
-        """Another part of a document is there now, instead of what was: how much text it has and
-        how deep it is may be other than before."""
+        """Notes that another part of a document has replaced the previous one: its amount of text
+        and its depth may differ."""
         self._depth = self._little_text = None
 
     def evaluate(self, filter: Filter, context: etree._Element) -> None:
-        """Before a filter is evaluated at a node; raises ExcessiveDocument.
+        """To be called before a filter is evaluated at a node; raises ExcessiveDocument.
 
-        A search (`//`) may visit all of the subtree, one within another all of it again for
-        each node on the way; what reads strings, all of its text; a comparison of two paths all
-        pairs of their nodes.
+        A search (`//`) may visit all of the subtree; a nested one visits all of it again for each
+        node on the way.  A filter that reads strings reads all text.  A comparison of two paths
+        compares all pairs of their nodes.
         """
         reach: float = len(context) + 1
         searches = filter.searches
@@ -64,7 +64,7 @@ class Work:
             if self._little_text is None:
                 self._little_text = cast(float, _text(context)) < _LITTLE_TEXT
             if not self._little_text:
-                # Characters are copied, many at a time.
+                # Characters are copied, many in one step.
                 reach += cast(float, _text_below(context)) / 16
                 searches += bool(searches)
         steps = reach
@@ -78,7 +78,7 @@ class Work:
             )
 
     def _depth_of(self, context: etree._Element) -> int:
-        """How deep the document is: nothing can be within more nodes than that."""
+        """The depth of the document: no node has more ancestors than that."""
         if self._depth is None:
             self._depth = 0
             level = [context.getroottree().getroot()]
@@ -88,7 +88,7 @@ class Work:
         return self._depth
 
     def take_string(self, value: str) -> None:
-        """After a string value has been taken; raises ExcessiveDocument."""
+        """To be called after a string value has been read; raises ExcessiveDocument."""
         self._characters -= len(value)
         if self._characters < 0:
             raise ExcessiveDocument(

@@ -10,25 +10,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from xscl._shadow import refuse_shadowing_packages
-
-# Before anything of ours is imported from the packages that another one could shadow.
-refuse_shadowing_packages()
-
 from xscl.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from join_stage import Strategies
     from xscl.engine import Engine
     from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
     from xscl.evaluation.match_groups import MatchGroup, MatchGroups
     from xscl.garbage import collect_rarely
+    from xscl.join_stage import Strategies
+    from xscl.language.automata.description import Arc, Automaton
     from xscl.matches.arrow import to_arrow
-    from xscl.matches.match import Match
+    from xscl.matches.match import Match, Retraction
     from xscl.matches.published import MatchStream
     from xscl.queries.subscription import Subscription
 
 __all__ = [
+    "Arc",
+    "Automaton",
     "DocumentError",
     "Engine",
     "Match",
@@ -37,6 +35,7 @@ __all__ = [
     "MatchStream",
     "QueryError",
     "QuerySyntaxError",
+    "Retraction",
     "StateError",
     "Strategies",
     "Subscription",
@@ -46,23 +45,27 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Arc": "xscl.language.automata.description",
+    "Automaton": "xscl.language.automata.description",
     "Engine": "xscl.engine",
     "Match": "xscl.matches.match",
     "MatchGroup": "xscl.evaluation.match_groups",
     "MatchGroups": "xscl.evaluation.match_groups",
     "MatchStream": "xscl.matches.published",
-    "Strategies": "join_stage",
+    "Retraction": "xscl.matches.match",
+    "Strategies": "xscl.join_stage",
     "Subscription": "xscl.queries.subscription",
     "collect_rarely": "xscl.garbage",
     "to_arrow": "xscl.matches.arrow",
 }
-"""Where what is exported is defined; an error, where it is not here."""
+"""Where each exported name is defined; a name that is missing here is an error."""
 
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """What is exported is imported when it is asked for: who reads feeds needs no engine."""
+        """Exported names are imported on demand: a program that only reads feeds needs no
+        engine."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(_HOMES.get(name, "xscl.errors")), name)
@@ -71,4 +74,4 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,4 +1,4 @@
-"""A number with its noun, as every message says it: `1 query`, `2,000 queries`."""
+"""A number with its noun, as every message writes it: `1 query`, `2,000 queries`."""
 
 from __future__ import annotations
 

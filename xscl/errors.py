@@ -5,7 +5,7 @@
     │   └── QuerySyntaxError  text that is no XSCL
     ├── DocumentError         a document that cannot be read: .stream .document
     ├── MatchError            a match that cannot be written: .query .documents
-    ├── QueryStopped          a query that asks for more than the engine allows: .query
+    ├── QueryStopped          a query that needs more than the engine allows: .query
     └── StateError            the engine's state does not allow what was asked
 
 Each message says what was wrong, where, and what to do.  Several errors of one
@@ -54,7 +54,7 @@ class QueryError(XSCLError):
 
     @property
     def source(self) -> str:
-        """The line with the problem (cut out when asked for: it may be the text's only one)."""
+        """The line with the problem (cut out on demand: it may be the text's only one)."""
         starts = _line_starts(self._text)
         end = starts[self.line] - 1 if self.line < len(starts) else len(self._text)
         return self._text[starts[self.line - 1] : end].rstrip("\r")
@@ -68,13 +68,13 @@ class QueryError(XSCLError):
 
 
 class QuerySyntaxError(QueryError):
-    """Text that is no XSCL: the problem tells what was found and what was expected."""
+    """Text that is no XSCL: the problem says what was found and what was expected."""
 
 
 class DocumentError(XSCLError):
     """A document that cannot be read; the others are unaffected.
 
-    `envelope` is what it came in, where it was one of several that were published.
+    `envelope` is its envelope, if it was one of several that were published.
     """
 
     envelope: Mapping[str, object] | None = None
@@ -99,7 +99,7 @@ class MatchError(XSCLError):
 
 
 class QueryStopped(XSCLError):
-    """A query that was cancelled, as it asks for more than the engine allows; the others are
+    """A query that was cancelled because it needs more than the engine allows; the others are
     unaffected.  It is reported, never raised."""
 
     def __init__(self, problem: str, query: str) -> None:
@@ -124,7 +124,7 @@ def line_and_column(text: str, at: int) -> tuple[int, int]:
     return line, at - starts[line - 1] + 1
 
 
-# A text may have as many errors as lines: they are counted once, not once an error.
+# A text may have as many errors as lines: lines are counted once, not for each error.
 @lru_cache(maxsize=2)
 def _line_starts(text: str) -> list[int]:
     starts = [0]

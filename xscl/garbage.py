@@ -1,7 +1,7 @@
-"""Python's collector of cycles, asked for less: what an engine holds is in none.
+"""Runs Python's collector of cycles less often: the data of an engine have no cycles.
 
-Each time a quarter more is held than before, the collector looks at all of it again: with a
-million documents that is a third of the time of a run, and the longest pause of a document.
+Each time the data have grown by a quarter, the collector visits all of them again: with a million
+documents that is a third of the time of a run, and the longest pause of a document.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ __all__ = ["collect_rarely", "leave_imported", "paused", "without_collecting"]
 _THRESHOLDS = (100_000, 50, 1_000)
 
 _left = Event()
-"""Whether anything has been left to itself here: Python would walk over all of that to count it."""
+"""Whether anything was frozen here: Python would iterate over all of it to count it."""
 
 
 def leave_imported() -> None:
-    """Leaves all that there is now to itself without a look at it: of a command that has only just
-    begun that is what it has imported, in which nothing is to be found."""
+    """Freezes all current objects without visiting them: for a command that has only just begun
+    these are its imports, which have no garbage."""
     _left.set()
     gc.freeze()
 
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Looks for no cycles for a moment: for what makes much of which little stays."""
+    """Looks for no cycles for a moment: for work that makes many objects of which few stay."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -41,8 +41,8 @@ def paused() -> Iterator[None]:
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Looks for no cycles meanwhile: for what makes much that stays, all at once.  It is old then,
-    without a look at it, but where something else is left to itself for good."""
+    """Looks for no cycles meanwhile: for work that makes many objects that stay.  They count as old
+    then, without a visit, unless something else was frozen for good."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -56,16 +56,16 @@ def without_collecting() -> Iterator[None]:
 
 
 def collect_rarely(*, again: bool = True) -> None:
-    """Leaves all that there is now to itself, and looks for cycles rarely from now on.
+    """Freezes all current objects, and looks for cycles rarely from now on.
 
     For programs whose main job is an engine, after its queries have been loaded: it is for the
-    whole process.  The command line does so.  What was left to itself before is looked at `again`.
+    whole process.  The command line does so.  Objects frozen before are visited `again`.
     """
     if again:
         gc.unfreeze()
     gc.collect()
     leave_imported()
     gc.set_threshold(*_THRESHOLDS)
-    # What is frozen at the end is taken for leaked by extension modules, which say so.
+    # Extension modules report objects that are frozen at the end as leaked.
     atexit.unregister(gc.unfreeze)
     atexit.register(gc.unfreeze)

@@ -1,6 +1,5 @@
-"""What is known of a thing -> the small table of HTML that a notebook shows of it, bounded however
-much that is, and of its texts, which strangers may have written, nothing is markup.
-"""
+"""What is known of an object -> a small HTML table for a notebook, of bounded size.  Its texts,
+which strangers may have written, are never markup."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from xscl.printable import printable
 __all__ = ["MOST_ROWS", "short", "table"]
 
 MOST_ROWS = 20
-"""Rows that are shown of many."""
+"""The maximal number of rows shown."""
 
 _LONGEST = 1_000
 

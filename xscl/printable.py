@@ -1,7 +1,8 @@
 """From a text that a stranger wrote to one that a terminal only shows.
 
 Control characters move the cursor, name windows or answer as if somebody had typed; marks of the
-direction of writing turn the text around them, and a line's end begins a line that nobody said.
+direction of writing turn the text around them, and a line's end begins a line that the program did
+not write.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def one_line(text: str, most: int) -> str:
 
 
 def escaped(line: str) -> str:
-    """A line of JSON, in which control characters stand in strings alone, with these escaped.
+    """A line of JSON, in which only strings have control characters, with these escaped.
 
     >>> escaped('{"a": "\\x9b"}')
     '{"a": "\\\\u009b"}'

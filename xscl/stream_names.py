@@ -1,4 +1,4 @@
-"""Names of streams: of those that people name, and of those that sub-queries feed."""
+"""Names of streams: those that people name, and those that sub-queries feed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def internal_name(sub_query: str) -> str:
 
 
 def is_internal(stream: str) -> bool:
-    """Whether a sub-query feeds the stream, so that nobody can name it."""
+    """Whether a sub-query feeds the stream, so that no text can name it."""
     return stream.startswith(_INTERNAL)
 
 
 def public_name(stream: str) -> str:
-    """A stream's name in messages: the stream of a sub-query goes by the sub-query's name.
+    """A stream's name in messages: the stream of a sub-query has the sub-query's name.
 
     >>> public_name("S"), public_name(internal_name("q1(1)"))
     ('S', 'q1(1)')

@@ -1,7 +1,8 @@
-"""Times and spans of time: read, as integer microseconds so that a window's edge is exact, printed.
+"""Times and spans of time: parsed, as integer microseconds so that a window's edge is exact,
+printed.
 
 A time counts from 1970 in UTC.  The units of a span are those of the language's windows
-(language.md, section 3).
+(docs/semantics.md#times-and-durations).
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime.min.replace(tzinfo=UTC).timestamp()
 _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
 DAY = 86_400_000_000
-"""How far ahead of the clock a time may be that lets time pass: a clock may be wrong."""
+"""A time may be so far ahead of the clock and still move the watermark: a clock may be wrong."""
 
 _FARTHEST = 10**17
 _WHOLE = {int}
@@ -82,7 +83,7 @@ def no_unit(word: str) -> str:
 def microseconds(number: str, unit: str) -> int | None:
     """The length of a window, or None for one that is too long to be counted.
 
-    Rounded down: times are whole microseconds, so nothing else is meant.
+    Rounded down: times are whole microseconds, so this changes no result.
 
     >>> microseconds("1.5", "H")
     5400000000
@@ -131,7 +132,7 @@ def from_timestamp(value: object) -> int:
         except ValueError:
             problem = f"timestamp {value!r} is neither seconds nor ISO 8601"
             raise ValueError(problem) from None
-    # pandas' NaT is a datetime, too, but as NaN does it differs from itself.
+    # pandas' NaT is a datetime, too, but like NaN it differs from itself.
     if isinstance(value, datetime) and value == value:
         return _since_1970(value)
     if isinstance(value, bool) or not isinstance(value, int | float):

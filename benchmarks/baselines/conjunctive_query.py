@@ -1,9 +1,9 @@
 """A template into the SQL of its conjunctive query CQ_T (sections 6.4.4 and 6.5).
 
 For each value join there are copies of R_doc and R_docW, joined on their string values, and for
-each structural edge a copy of R_bin or R_binW; with materialised views one of R_L or R_R stands
-for the two of a leaf.  R_T says which variables each query means; `Sequential` has the variables of
-one query in its place.  Line 4 of Algorithm 3 (the window) is part of the query.
+each structural edge a copy of R_bin or R_binW; with materialised views one of R_L or R_R replaces
+the two of a leaf.  R_T says which variables each query means; `Sequential` has the variables of one
+query in its place.  Line 4 of Algorithm 3 (the window) is part of the query.
 """
 
 from __future__ import annotations

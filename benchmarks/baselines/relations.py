@@ -1,10 +1,10 @@
 """Documents into the witness relations of section 6.3.1, in a DuckDB database.
 
 R_doc and R_bin hold the earlier documents, R_docW and R_binW a batch of current ones.  As in
-section 6.6.1 no query is asked: every node of the schema is a variable, bound to its elements, so
-the relations hold all that any query could bind.  A string value is a number that stands for the
-string, an advantage that the thesis' own runs did not have.  The timestamp stands in both
-relations, where Algorithm 2 puts it.
+section 6.6.1 no query is involved: every node of the schema is a variable, bound to its elements,
+so the relations have all that any query could bind.  A string value is represented by a number, an
+advantage that the thesis' own runs did not have.  The timestamp is in both relations, where
+Algorithm 2 puts it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Relations:
                 self.database.execute(f"CREATE TABLE {name}{suffix} ({fields})")
 
     def load(self, documents: Iterable[Mapping[str, Any]]) -> None:
-        """Makes these the current documents: R_docW and R_binW have their witnesses alone."""
+        """Makes these the current documents: R_docW and R_binW have only their witnesses."""
         doc: Rows = []
         bin_: Rows = []
         for envelope in documents:
@@ -60,7 +60,7 @@ class Relations:
         for name in COLUMNS:
             self.database.execute(f"INSERT INTO {name} SELECT * FROM {name}w")
 
-    def forget(self, before: float) -> None:
+    def drop(self, before: float) -> None:
         """Drops the documents that no window can reach any more."""
         if before > -float("inf"):
             for name in COLUMNS:

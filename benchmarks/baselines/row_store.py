@@ -1,7 +1,7 @@
 """The witness relations in SQLite, for Sequential.
 
-DuckDB is made for few large statements, and takes milliseconds to plan one; whoever had to run a
-small statement for each query would rather take a row store in the same process, with indexes.
+DuckDB is made for few large statements, and takes milliseconds to plan one; to run a small
+statement for each query, a row store in the same process, with indexes, is the better choice.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Sequential:
         return len(self._statements)
 
     def names(self, count: int) -> set[str]:
-        """The XSCL queries that the first `count` SQL queries stand for."""
+        """The names of the XSCL queries that correspond to the first `count` SQL queries."""
         return {name for names in self._names[:count] for name in names}
 
     def evaluate(

@@ -1,9 +1,9 @@
-"""Queries into query templates (section 6.4.2), for joins of leaves in pairs alone.
+"""Queries into query templates (section 6.4.2), only for joins of leaves in pairs.
 
-The minor of such a query has on each side a top node, the nodes below it that are above two or
-more of the joined leaves, and the leaves.  A *shape* says of each pair of leaves under which of
-these nodes its two leaves hang (0: the top node).  Two queries have the same template if one's
-shape becomes the other's by taking the pairs in another order; here that is found by trying all.
+The minor of such a query has on each side a top node, the nodes below it that are above two or more
+of the joined leaves, and the leaves.  A *shape* says of each pair of leaves under which of these
+nodes its two leaves hang (0: the top node).  Two queries have the same template if one's shape
+becomes the other's by taking the pairs in another order; here that is found by trying all.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ STEPS = {
 
 
 def materialise(relations: Relations, name: str) -> None:
-    """Computes one of them anew from the witness relations."""
+    """Computes one of them again from the witness relations."""
     relations.database.execute(f"CREATE OR REPLACE TABLE {name} AS {STEPS[name]}")
 
 

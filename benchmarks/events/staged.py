@@ -1,4 +1,4 @@
-"""The event stage by itself: queries compiled, events handed over as tuples of what it asks for, so
+"""The event stage by itself: queries compiled, events passed as tuples of the needed attributes, so
 that nothing is read or parsed while the clock runs.
 
     python -m benchmarks.events.staged Filter 40000 10000 [--profile] [--without s_cse …]
@@ -17,11 +17,12 @@ import xscl
 from benchmarks.engine import resident
 from benchmarks.events.ways import speed
 from benchmarks.events.workloads import WORKLOADS, Queries
-from pattern_stage.pattern import Form, Slot
-from pattern_stage.plan.stage import EventStage
 from xscl.event_queries.compile import Open, compile_events
 from xscl.language import parse
 from xscl.language.parameters import Prepared
+from xscl.pattern_stage.layouts import END, EVERYTHING
+from xscl.pattern_stage.plan.stage import EventStage
+from xscl.pattern_stage.values.terms import Form, Slot
 
 __all__ = ["Staged"]
 
@@ -61,24 +62,24 @@ class Staged:
     def prepare(self, events: Iterable[Mapping[str, Any]]) -> list[tuple[int, tuple[Any, ...]]]:
         """Envelopes as the stage takes them."""
         slots = {stream: self.stage.slots(type_) for stream, type_ in self.types.items()}
-        whole = {stream: self.stage.whole(type_) for stream, type_ in self.types.items()}
         ready = []
         for number, event in enumerate(events):
             stream, values = event["stream"], event["json"]
             time = event["timestamp"] * SECOND
             columns = [_value(slot, values) for slot in slots[stream]]
-            all_ = values if whole[stream] else None
-            ready.append((self.types[stream], (time, time, number, all_, *columns)))
+            ready.append((self.types[stream], (time, time, number, *columns)))
         return ready
 
     def take(self, events: Sequence[tuple[int, tuple[Any, ...]]]) -> int:
-        """The number of outputs that are told."""
+        """The number of reported outputs."""
         self.stage.take(events)
-        self.stage.advance(events[-1][1][1])
+        self.stage.advance(events[-1][1][END])
         return sum(self.stage.counts().values())
 
 
-def _value(slot: Slot, values: Mapping[str, Any]) -> Any:
+def _value(slot: Slot | None, values: Mapping[str, Any]) -> Any:
+    if slot is None or slot == EVERYTHING:
+        return values
     value = values.get(slot.attribute.steps[0])
     if value is None or slot.form is Form.VALUE:
         return value

@@ -17,8 +17,8 @@ from typing import Any
 import xscl
 from benchmarks.events.workloads import Queries
 from benchmarks.scale import QUICK, Scale
-from pattern_stage.plan.rules import SWITCHES
-from xpath_stage import read_exactly
+from xscl.pattern_stage.plan.rules import SWITCHES
+from xscl.xpath_stage import read_exactly
 
 __all__ = [
     "ALL_OFF",
@@ -89,7 +89,8 @@ def engine_with(queries: Queries, **options: Any) -> xscl.Engine:
 
 
 def published(engine: xscl.Engine, lines: Sequence[str]) -> int:
-    """Publishes lines, read as those of a file are, as one batch; the number of outputs told."""
+    """Publishes lines, read as those of a file are, as one batch; the number of reported
+    outputs."""
     envelopes = [read_exactly(line.encode()) for line in lines]
     return engine.publish_many(envelopes, grouped=True).total
 
@@ -140,7 +141,7 @@ def speed(
         spent, done = spent + seconds, done + len(some)
         found[done] = outputs + max(found.values(), default=0)
         if spent > limit and done < part:
-            # So slow that the warm part alone takes it all: what it took last has to do.
+            # So slow that the warm part takes all the time: the last measurement must do.
             taken[1] = taken[0][len(taken[0]) // 2 :]
             break
     rates = [
@@ -165,6 +166,7 @@ def agreeing(ways: Mapping[str, Speed]) -> None:
 
 
 def normalised(line: Mapping[float, Speed]) -> dict[float, float]:
-    """Normalised throughput (section 5.5.2): speeds beside that of the lightest load, the first."""
+    """Normalised throughput (section 5.5.2): speeds relative to that of the lightest load, the
+    first."""
     lightest = next(iter(line.values())).per_second
     return {load: one.per_second / lightest for load, one in line.items()}

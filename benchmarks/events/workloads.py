@@ -120,9 +120,9 @@ def hybrid_queries(count: int, admitted: float, readings: Events, *, seed: int =
 
 def smoothed(readings: Events, window: float = 60) -> Iterator[float]:
     """The mean load of each process over the seconds up to each reading."""
-    held: defaultdict[int, deque[tuple[float, float]]] = defaultdict(deque)
+    retained: defaultdict[int, deque[tuple[float, float]]] = defaultdict(deque)
     for reading in readings:
-        of_process = held[reading["json"]["pid"]]
+        of_process = retained[reading["json"]["pid"]]
         of_process.append((reading["timestamp"], reading["json"]["load"]))
         while of_process[0][0] < reading["timestamp"] - window:
             of_process.popleft()

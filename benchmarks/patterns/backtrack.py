@@ -1,9 +1,9 @@
 """Kleene patterns over stocks by backtracking: the baseline of SASE+'s figure 8(d).
 
 Of a partition one run is followed at a time.  Where it forks, the other way is pushed on a stack
-with its event; when the run has failed or has given all its matches, the way on top is gone on
-with, over events in a buffer that were processed before.  Without peeking a run leaves its Kleene
-component behind each event that this takes, waits for b there, and fails at an event that the
+with its event; when the run has failed or has returned all its matches, the way on top is continued
+over events in a buffer that were processed before.  Without peeking a run leaves its Kleene
+component after each event that this takes, expects b there, and fails at an event that the
 component would take: the way that stays in it reads the same events again (SASE+, section 5.2.3).
 """
 
@@ -37,7 +37,7 @@ class Kleene:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A run that meets the event at `at` next; `left`: it waits for b alone."""
+    """A run that meets the event at `at` next; `left`: it expects b only."""
 
     at: int
     length: int = 0
@@ -80,7 +80,7 @@ class Backtrack:
         return self.matches
 
     def follow(self, partition: _Partition, *, waiting: bool) -> None:
-        """Goes on until a run has met all events; if it does not wait for more, until all have."""
+        """Continues until a run has met all events; if it is not to expect more, until all have."""
         stack, events = partition.stack, partition.events
         while stack:
             if stack[-1].at < len(events):
@@ -114,7 +114,7 @@ class Backtrack:
         return [_Run(after, run.length, run.start, run.value, run.left)]
 
     def taken(self, run: _Run) -> list[_Run]:
-        """The ways to go on from a run whose component has taken an event; the last one first."""
+        """The continuations of a run whose component has taken an event; the last one first."""
         if self.peeking:
             return [run]
         return [run, _Run(run.at, run.length, run.start, run.value, left=True)]

@@ -1,9 +1,9 @@
 """SASE's basic sequence scan and construction: the baseline of its figures 8 and 9.
 
 A runtime stack has an element for each event that the automaton reads, whatever its type: in each
-state but the last it may go on waiting.  From an event that reaches the last state a depth-first
-search goes back from element to element, in each of which a state has one predecessor (it has
-waited) or two (the event has moved it), as far as the window goes.
+state but the last it may stay.  From an event that reaches the last state a depth-first search goes
+back from element to element, in each of which a state has one predecessor (it has stayed) or two
+(the event has moved it), as far as the window goes.
 """
 
 from __future__ import annotations

@@ -7,19 +7,16 @@ from typing import NamedTuple
 
 from benchmarks.patterns.backtrack import Kleene
 from benchmarks.patterns.streams import Stock
-from pattern_stage.pattern import (
+from xscl.pattern_stage.pattern import Component, Pattern, Strategy, Test
+from xscl.pattern_stage.values.terms import (
     Aggregate,
     Arithmetic,
     Attribute,
     Comparison,
-    Component,
     Constant,
     Index,
-    Pattern,
     Read,
-    Strategy,
     Term,
-    Test,
 )
 
 __all__ = ["QUERIES", "Constants", "by_hand", "kleene"]
@@ -42,15 +39,15 @@ def kleene(predicate: str, strategy: str, within: int) -> Pattern:
     """The query as a pattern over so many ticks."""
     begin, rest, below = (Constant(place, number=True) for place in range(3))
     conjuncts = [
-        Comparison("=", Arithmetic("%", Read(0, PRICE, Index.FIRST), begin), rest),
-        Comparison("<", Read(1, VOLUME), below),
+        Comparison.of("=", Arithmetic("%", Read(0, PRICE, Index.FIRST), begin), rest),
+        Comparison.of("<", Read(1, VOLUME), below),
     ]
     above: dict[str, Term] = {
         "p2": Read(0, PRICE, Index.PREVIOUS),
         "p3": Aggregate("min", 0, PRICE, previous=True),
     }
     if predicate in above:
-        conjuncts.append(Comparison(">", Read(0, PRICE, Index.EACH), above[predicate]))
+        conjuncts.append(Comparison.of(">", Read(0, PRICE, Index.EACH), above[predicate]))
     return Pattern(
         (Component("a", kleene=True), Component("b")),
         STRATEGIES[strategy],

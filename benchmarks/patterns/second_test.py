@@ -1,10 +1,10 @@
-"""SASE's figure 10: a second equivalence test beside the one that active instance stacks are
-partitioned by (PAIS), evaluated in three ways that differ in nothing else.
+"""SASE's figure 10: a second equivalence test in addition to the one that active instance stacks
+are partitioned by (PAIS), evaluated in three ways that differ in nothing else.
 
 *Selection* tests what construction has completed; *dynamic filtering* tests two events in
 construction; *Multi-PAIS* has stacks for each of both tests, and its scan drops an event unless one
-event of the component before it is in both of its stacks, but construction goes through those of
-the first test alone, and the second is tested after it.
+event of the component before it is in both of its stacks, but construction uses those of the first
+test only, and the second is tested after it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SecondTest:
         """The number of matches that some events complete."""
         found = 0
         for tick, type_, first, second in sorted(events, key=in_order):
-            if type_ > 3 or (type_ > 1 and not self._goes_on(tick, type_ - 2, first, second)):
+            if type_ > 3 or (type_ > 1 and not self._continues(tick, type_ - 2, first, second)):
                 continue
             if type_ == 3:
                 found += self._construct(tick, first, second)
@@ -57,7 +57,7 @@ class SecondTest:
                 _push(other[second], tick, first)
         return found
 
-    def _goes_on(self, tick: int, before: int, first: int, second: int) -> bool:
+    def _continues(self, tick: int, before: int, first: int, second: int) -> bool:
         one, other = self.stacks[before]
         ticks = self._live(one[first], tick)[0]
         if not ticks or not self.several:

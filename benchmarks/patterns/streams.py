@@ -47,9 +47,9 @@ def typed(events: int, domains: Sequence[int], *, types: int = TYPES, seed: int 
 
 def results_per_event(window: int, length: int, types: int, domain: int) -> float:
     """The matches of a sequence with one equivalence test that an event completes on average: the
-    ways to choose what came before it within the window, C(W − 1, L − 1) / (T^L · V^(L−1)).
+    ways to choose earlier events within the window, C(W − 1, L − 1) / (T^L · V^(L−1)).
 
-    (The paper divides C(W, L) by W: so many there are where batches of W events stand apart.)
+    (The paper divides C(W, L) by W: that is the number for separate batches of W events.)
     """
     return comb(window - 1, length - 1) / (types**length * domain ** (length - 1))
 

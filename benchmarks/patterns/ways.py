@@ -11,17 +11,10 @@ from typing import Any, Literal, Protocol
 from benchmarks.measure import Rate
 from benchmarks.patterns.streams import Stock, Typed
 from benchmarks.scale import QUICK, Scale
-from pattern_stage.pattern import (
-    Attribute,
-    Comparison,
-    Component,
-    Conjunct,
-    Form,
-    Pattern,
-    Read,
-    Test,
-)
-from pattern_stage.processor import PatternStage
+from xscl.pattern_stage.layouts import END
+from xscl.pattern_stage.pattern import Component, Conjunct, Pattern, Test
+from xscl.pattern_stage.processor import PatternStage
+from xscl.pattern_stage.values.terms import Attribute, Comparison, Form, Read
 
 __all__ = ["Staged", "Way", "compared", "domains", "order", "sequence", "sized"]
 
@@ -79,13 +72,13 @@ class Staged:
                 )
                 value = float(value) if slot.form is Form.NUMBER else str(value)
             values.append(value)
-        return type_, (event.tick, event.tick, *values)
+        return type_, (event.tick, event.tick, event.tick, *values)
 
     def take(self, events: Sequence[tuple[int, tuple[Any, ...]]]) -> int:
         """The number of matches that a step's events complete."""
         stage = self.stage
         stage.take(events)
-        stage.advance(events[-1][1][0])
+        stage.advance(events[-1][1][END])
         if self.output == "counts":
             return stage.counts().get(0, 0)
         if self.output == "none":
@@ -102,13 +95,13 @@ def compared(
     events: Sequence[Any],
     window: int,
     limit: float,
-    alike: bool = True,
+    same_query: bool = True,
 ) -> dict[str, Rate]:
-    """How fast each way takes the events that come after the first window; none begins a step
-    after `limit` seconds (one that gets through no window is taken by the latter half of its
+    """How fast each way processes the events that come after the first window; none begins a step
+    after `limit` seconds (one that gets through no window is measured by the latter half of its
     steps).  They take turns, so that all meet the same disturbances, without the collector of
-    garbage, which would look at what all of them hold; who finds other matches in a step than the
-    others is an AssertionError, if they are ways of one query (`alike`)."""
+    garbage, which would visit the data of all of them.  A way that finds other matches in a step
+    than the others raises AssertionError, if they are ways of one query (`same_query`)."""
     size = max(1, window // STEPS)
     found: dict[str, list[int]] = {name: [] for name in ways}
     each: dict[str, list[float]] = {name: [] for name in ways}
@@ -122,7 +115,7 @@ def compared(
                 started = time.process_time()
                 found[name].append(way.take(step))
                 each[name].append(time.process_time() - started)
-            if alike and len({found[name][-1] for name in going} - {-1}) > 1:
+            if same_query and len({found[name][-1] for name in going} - {-1}) > 1:
                 raise AssertionError(f"{', '.join(going)} find different numbers of matches")
     finally:
         gc.enable()
@@ -152,7 +145,7 @@ def attribute(number: int) -> Attribute:
 def order(one: int, other: int, number: int, operator: Any = "<") -> Conjunct:
     """A comparison of an attribute of two components, as numbers."""
     left, right = (Read(place, attribute(number)) for place in (one, other))
-    return (Comparison(operator, left, right),)
+    return (Comparison.of(operator, left, right),)
 
 
 def domains(*sizes: int) -> tuple[int, ...]:

@@ -37,15 +37,15 @@ def matched(flow: Dataflow, items: Any, query: Query, found: list[str]) -> None:
         return "\0".join(item[leaf] for leaf in equal)
 
     def step(earlier: list[Item] | None, item: Item) -> tuple[list[Item], list[str]]:
-        held = [one for one in earlier or () if item["time"] - one["time"] <= window]
+        retained = [one for one in earlier or () if item["time"] - one["time"] <= window]
         pairs = [
             name
-            for one in held
+            for one in retained
             if one["time"] < item["time"] and all(one[leaf] != item[leaf] for leaf in differ)
         ]
         if channel is None or item["channel_url"] == channel:
-            held.append(item)
-        return held, pairs
+            retained.append(item)
+        return retained, pairs
 
     keyed = op.key_on(f"{name} key", items, key)
     joined = op.stateful_flat_map(f"{name} join", keyed, step)

@@ -97,7 +97,7 @@ def _ended(leader: int, deadline: float) -> tuple[float, int, int | None]:
 
 
 def _reason(said: str) -> str:
-    """The line of what was said that tells most."""
+    """The most informative line of the output."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     telling = [line for line in lines if "Error" in line or "Exception" in line]
     return (telling or lines or ["no reason given"])[-1][:REASON]

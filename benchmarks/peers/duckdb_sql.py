@@ -1,5 +1,5 @@
-"""DuckDB by hand: a SELECT for each query, or one for each form of query, with a table of what they
-say; all items at once, as nothing stands."""
+"""DuckDB by hand: a SELECT for each query, or one for each form of query, with a table of their
+constants; all items in one run, as nothing is incremental."""
 
 import json
 import sys

@@ -18,7 +18,7 @@ class NotInstalled(Exception):
 
 def python_of(requirement: str) -> Path:
     """The Python of an environment that has the package (what follows it after a blank is installed
-    beside it); NotInstalled if it cannot be had."""
+    with it); NotInstalled if it cannot be had."""
     folder = FOLDER / _name(requirement)
     python, there = folder / "bin" / "python", folder / "installed"
     if not there.exists() or there.read_text() != requirement:

@@ -28,6 +28,8 @@ EVENTS = (
     "event_joins",
 )
 """The figures of chapters 4 and 5 of the thesis, in a folder of their own."""
+NEXT = ("next_operators", "next_queries", "next_nodes")
+"""The figures of NEXT CEP, in a folder of their own."""
 NAMES = (
     *FIRST,
     "table_6_3",
@@ -44,11 +46,14 @@ NAMES = (
     "stage_one_patterns",
     "personalised",
     "pattern_speed",
+    "automata",
+    "automata_levels",
     "adversarial",
     "durability",
     "spark_joins",
     *SASE,
     *EVENTS,
+    *NEXT,
 )
 
 LARGE = {"peers", "feed_readers", "spark_joins"}
@@ -59,6 +64,7 @@ BY_DEFAULT = {True: NAMES, False: tuple(name for name in NAMES if name not in LA
 
 def run(name: str, scale: Scale) -> Report:
     """Measures the figure of a name."""
-    folder = ".sase" if name in SASE else ".events" if name in EVENTS else ""
+    folders = {".sase": SASE, ".events": EVENTS, ".next_cep": NEXT}
+    folder = next((one for one, names in folders.items() if name in names), "")
     report: Report = import_module(f"benchmarks.reports{folder}.{name}").run(scale)
     return report

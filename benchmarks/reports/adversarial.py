@@ -1,4 +1,4 @@
-"""The adversarial stream: hardly two pairs of documents are alike."""
+"""The adversarial stream: hardly two pairs of documents resemble each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 100
 WINDOW = 500
 """Seconds, which is documents."""
 LONGER = 4
-"""The engine may take so many limits."""
+"""The engine may take so many times the limit."""
 
 
 def run(scale: Scale) -> Report:
@@ -36,7 +36,7 @@ def run(scale: Scale) -> Report:
         engine_row("XSCL", as_it_is, len(documents)),
         engine_row("XSCL, all pairs", all_pairs, len(documents)),
     ]
-    ratio = as_it_is.speed_beside(all_pairs)
+    ratio = as_it_is.relative_speed(all_pairs)
     statement = Statement(
         "goal, adversarial",
         "no worse than 0.7 of evaluating all pairs",

@@ -16,7 +16,7 @@ from datasets import ITEM, LeafJoin, feed_stream, random_joins
 
 BATCHES = (1, 100, 10_000)
 TOGETHER = "200 ms"
-"""For so long one that comes alone may wait until it is written."""
+"""For so long a single document may be pending until it is written."""
 QUERIES = 1_000
 ITEMS = 40_000
 QUERIES_OPENED = 100
@@ -42,7 +42,7 @@ def run(scale: Scale) -> Report:
             some = documents[: ALONE * size]
             memory, durable = best_of(joins, some, size, every, take, scale)
             check(memory, durable)
-            ratio = durable.speed_beside(memory)
+            ratio = durable.relative_speed(memory)
             if every is None:
                 ratios[way, size] = ratio
             else:
@@ -123,7 +123,7 @@ def fastest(rates: Sequence[Rate]) -> Rate:
 
 
 def opened(scale: Scale) -> tuple[tuple[Cell, ...], ...]:
-    """How long it takes to open files of so many documents, none of which is ever let go."""
+    """How long it takes to open files of so many documents, none of which is ever dropped."""
     documents = list(feed_stream(min(ITEMS_OPENED, scale.items)))
     joins = random_joins(ITEM, min(QUERIES_OPENED, scale.many), window=None)
     rows: list[tuple[Cell, ...]] = []

@@ -19,7 +19,8 @@ ITEMS = 20_000
 PER_FEED = 20
 LIMIT = 300
 PEERS = {"feedparser": "feedparser", "reader": "reader sgmllib3k"}
-"""What to install: reader 3.26 imports sgmllib3k, which nothing it asks for brings any more."""
+"""What to install: reader 3.26 imports sgmllib3k, which none of its dependencies brings any
+more."""
 COMMAND = "`xscl run --feed`, a query for all items"
 PARSED = "XSCL, items as documents"
 

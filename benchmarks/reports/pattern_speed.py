@@ -1,5 +1,5 @@
 """The speed of patterns, the whole way from JSON text: SASE's headline, SASE+'s p1s3, 10,000
-queries alike, patterns beside joins; and the memory that they take over a long stream."""
+similar queries, patterns alongside joins; and the memory that they take over a long stream."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from benchmarks.scale import Scale
 EVENTS = 100_000
 LONG = 1_000_000
 BATCH = 1_000
-ALIKE = 10_000
-BESIDE = 1_000
+SIMILAR = 10_000
+ALONGSIDE = 1_000
 DOMAIN = 100
 
 THREE = (
@@ -33,7 +33,7 @@ KLEENE = (
     "{[symbol] AND a[1].price % 500 = 0 AND b.volume < 150} WITHIN 1000"
 )
 JOIN = "E1/*[attr2 = :first]/attr1->a JOIN {a = b, 100 s} E2//attr1->b"
-BESIDE_JOINS = "EVENT SEQ(E1 a, E2 b) WHERE [attr1] AND a.attr2 = :first WITHIN 100"
+WITH_JOINS = "EVENT SEQ(E1 a, E2 b) WHERE [attr1] AND a.attr2 = :first WITHIN 100"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +61,26 @@ class Measured:
 def run(scale: Scale) -> Report:
     full = scale.full
     events = min(EVENTS, scale.items * 5)
-    alike = min(ALIKE, scale.subscriptions)
+    similar = min(SIMILAR, scale.subscriptions)
     sequence, stock = [*_typed(events)], [*_stocks(events)]
     one = [{"first": "1"}]
-    many = [{"first": str(value)} for value in range(alike)]
+    many = [{"first": str(value)} for value in range(similar)]
     three = measured("three steps", THREE, one, sequence, BATCH, scale)
     single = measured("three steps, one by one", THREE, one, sequence, 1, scale)
     kleene = measured("p1s3", KLEENE, [{}], stock, BATCH, scale)
     kleene_single = measured("p1s3, one by one", KLEENE, [{}], stock, 1, scale)
-    shared = measured("three steps, alike", THREE, many, [*_typed(events, alike)], BATCH, scale)
-    lone = measured("three steps, one of these", THREE, one, [*_typed(events, alike)], BATCH, scale)
-    values = min(BESIDE, scale.subscriptions)
+    shared = measured("three steps, alike", THREE, many, [*_typed(events, similar)], BATCH, scale)
+    lone = measured(
+        "three steps, one of these", THREE, one, [*_typed(events, similar)], BATCH, scale
+    )
+    values = min(ALONGSIDE, scale.subscriptions)
     lines = [*_typed(events, values)]
     rows = [{"first": str(value)} for value in range(values)]
     joins = measured("joins", JOIN, rows, lines, BATCH, scale)
-    patterns = measured("patterns", BESIDE_JOINS, rows, lines, BATCH, scale)
-    both = measured("joins and patterns", (JOIN, BESIDE_JOINS), rows, lines, BATCH, scale)
-    apart = 1 / (1 / joins.all.per_second + 1 / patterns.all.per_second)
-    together = both.all.per_second / apart
+    patterns = measured("patterns", WITH_JOINS, rows, lines, BATCH, scale)
+    both = measured("joins and patterns", (JOIN, WITH_JOINS), rows, lines, BATCH, scale)
+    separate = 1 / (1 / joins.all.per_second + 1 / patterns.all.per_second)
+    together = both.all.per_second / separate
     grown, length = growth(min(LONG, scale.items * 10), scale)
     table = (three, single, kleene, kleene_single, lone, shared, joins, patterns, both)
     return Report(
@@ -89,7 +91,7 @@ def run(scale: Scale) -> Report:
         "one of two, WITHIN 10,000 s at one event a second. p1s3: SASE+'s Kleene plus under "
         f"skip_till_next_match, partition windows of 500. Batches of {BATCH:,}, or one by one; "
         "the floor is `json.loads` alone. "
-        f"Alike: {alike:,} queries with other constants over as many values. "
+        f"Alike: {similar:,} queries with other constants over as many values. "
         "Most types are of no query.",
         (
             Table(
@@ -106,7 +108,7 @@ def run(scale: Scale) -> Report:
                 "goal, patterns",
                 "10,000 queries alike: at least half of the events/s of one",
                 shared.all.per_second >= lone.all.per_second / 2 if full else None,
-                f"{number(shared.all.per_second / lone.all.per_second)} of them with {alike:,}",
+                f"{number(shared.all.per_second / lone.all.per_second)} of them with {similar:,}",
             ),
             Statement(
                 "goal, patterns",

@@ -28,14 +28,14 @@ XSCL = "XSCL"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A package, the script that uses it and how, and whether its queries stand: are answered as
+    """A package, the script that uses it and how, and whether its queries are standing: answered as
     items come, not once for all."""
 
     name: str
     requirement: str
     script: str
     way: str = ""
-    stands: bool = True
+    standing: bool = True
 
 
 PEERS = (
@@ -43,8 +43,8 @@ PEERS = (
     Peer("Spark Structured Streaming", "pyspark[sql]", "spark_streams.py"),
     Peer("Pathway", "pathway", "pathway_tables.py"),
     Peer("Bytewax with dictionaries", "bytewax", "bytewax_flow.py"),
-    Peer("DuckDB, a SELECT a query", "duckdb", "duckdb_sql.py", "statements", stands=False),
-    Peer("DuckDB, queries in a table", "duckdb", "duckdb_sql.py", "table", stands=False),
+    Peer("DuckDB, a SELECT a query", "duckdb", "duckdb_sql.py", "statements", standing=False),
+    Peer("DuckDB, queries in a table", "duckdb", "duckdb_sql.py", "table", standing=False),
 )
 
 
@@ -149,7 +149,7 @@ def report(
         (name, *(_memory(one.costs.get(size)) for size in sizes)) for name, one in measured.items()
     )
     matches = ", ".join(f"{sum(found[size].values()):,}" for size in sizes)
-    batch = " and ".join(peer.name for peer in PEERS if not peer.stands)
+    batch = " and ".join(peer.name for peer in PEERS if not peer.standing)
     return Report(
         "peers",
         "Peers: other engines over the same items and queries",

@@ -111,11 +111,11 @@ def subscribed(
         engine.subscribe_many(FOLLOWED, rows)
         spent = time.perf_counter() - started
         gc.collect()
-        held = (resident() - before) / len(rows)
+        used = (resident() - before) / len(rows)
         # As the command line does once the queries are there.
         xscl.collect_rarely()
         went = rate(batches(items, BATCH), partial(found, engine), scale.limit * LONGER)
-    return Measured(spent, held, went.per_second, went.documents, went.matches)
+    return Measured(spent, used, went.per_second, went.documents, went.matches)
 
 
 def as_texts(rows: list[dict[str, str]]) -> list[str]:

@@ -1,4 +1,5 @@
-"""Joins on Spark beside the embedded engine: a backfill as it grows, a stream, and a hot string."""
+"""Joins on Spark compared with the embedded engine: a backfill as it grows, a stream, and a hot
+string."""
 
 from __future__ import annotations
 
@@ -213,7 +214,7 @@ def plot(grown: Sequence[Measured]) -> Plot:
 def statements(
     scale: Scale, grown: Sequence[Measured], stream: Measured, hot: Measured, even: Measured
 ) -> tuple[Statement, ...]:
-    """The goals; only the full size can tell."""
+    """The goals; only the full size can show them."""
     backfill = next(one for one in grown if one.documents == scale.items)
     two, flow = backfill.of(TWO), stream.of(STREAM)
     whole = two.start + two.seconds if two else None

@@ -1,4 +1,4 @@
-"""Table 6.3 and section 6.6.1: how many query templates there are, beside the thesis' numbers.
+"""Table 6.3 and section 6.6.1: how many query templates there are, next to the thesis' numbers.
 
 Over documents of two levels, and of any depth, every query of so many value joins is made and put
 through the engine's own minor and canonical form.  For the random queries over three levels the
@@ -14,9 +14,9 @@ from benchmarks.baselines.shapes import Shape, hanging_of, least_shape, template
 from benchmarks.report import Report, Statement, Table
 from benchmarks.scale import Scale
 from datasets import random_joins, three_level
-from templates import minor
-from templates import template_of as canonical_template
 from tests.templates.graphs import bipartite, graph, grown, trees
+from xscl.templates import minor
+from xscl.templates import template_of as canonical_template
 
 FLAT = {1: 1, 2: 3, 3: 6, 4: 16}
 DEEP = {1: 1, 2: 3, 3: 16, 4: 230}

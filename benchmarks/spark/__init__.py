@@ -1,1 +1,2 @@
-"""Joins on Spark beside the embedded engine: `inputs` writes what they read, `ways` are they."""
+"""Joins on Spark compared with the embedded engine: `inputs` writes what they read, `ways` runs
+them."""

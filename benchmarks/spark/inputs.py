@@ -19,20 +19,20 @@ SCHEMA = pa.schema(
     [("stream", pa.string()), ("id", pa.string()), ("timestamp", pa.int64()), ("xml", pa.string())]
 )
 
-APART = 60
+INTERVAL = 60
 WITHIN = 200
 EVEN = 4
-"""With so many strings shared evenly, as many pairs within a window are alike as where half of the
+"""With so many strings shared evenly, as many pairs within a window are equal as where half of the
 documents share one string and the others none."""
 
 SHARED = (
-    f"S//doc->a[./name->x] FOLLOWED BY {{x=y, {WITHIN * APART} seconds}} S//doc->b[./name->y];\n"
+    f"S//doc->a[./name->x] FOLLOWED BY {{x=y, {WITHIN * INTERVAL} seconds}} S//doc->b[./name->y];\n"
 )
 """Documents of `shared_strings`, each with those of the same string before it."""
 
 
 def write(folder: Path, documents: Iterable[Mapping[str, Any]], queries: str, size: int) -> Path:
-    """Writes a folder with files of some `size` documents, a second apart from each other."""
+    """Writes a directory with files of some `size` documents, at intervals of a second."""
     folder.mkdir()
     place = folder / DOCUMENTS
     place.mkdir()
@@ -48,13 +48,13 @@ def write(folder: Path, documents: Iterable[Mapping[str, Any]], queries: str, si
 
 
 def shared_strings(documents: int, hot: bool) -> Iterator[dict[str, Any]]:
-    """Documents of one string each, a minute apart: each second one has the hot string, and the
-    others share none; or all share some evenly."""
+    """Documents of one string each, at intervals of a minute: every second one has the hot string,
+    and the others share none; or all share some evenly."""
     for number in range(documents):
         value = ("hot" if number % 2 else f"own {number}") if hot else f"even {number % EVEN}"
         yield {
             "stream": "S",
             "id": f"d{number}",
-            "timestamp": number * APART,
+            "timestamp": number * INTERVAL,
             "xml": f"<doc><name>{value}</name></doc>",
         }

@@ -1,4 +1,4 @@
-"""Documents and queries as files in a folder, for processes of any checkout to read alike."""
+"""Documents and queries as files in a directory, which processes of any checkout can read."""
 
 from __future__ import annotations
 

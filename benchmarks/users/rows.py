@@ -19,7 +19,7 @@ FEW, SOME, FEWER = 10, 1_000, 10_000
 ARCHIVED, ARCHIVED_REDUCED = None, 6_000
 WEEK = 7 * 86_400
 
-ALIKE = "load queries, few different"
+SELF_JOINS = "load queries, few different"
 DIFFERENT = "load queries, all different"
 TOTAL = "items in batches, the number of matches"
 GROUPS = "items in batches, groups read"
@@ -72,7 +72,7 @@ def groups(place: Path, scale: Scale) -> Iterator[list[Row]]:
     many = scale.many
     joins = random_joins(ITEM, many, window=WEEK)
     for name, text in (
-        (ALIKE, query_text(ITEM, joins)),
+        (SELF_JOINS, query_text(ITEM, joins)),
         (DIFFERENT, inputs.different(joins)),
     ):
         written = folder([], text)
@@ -108,7 +108,7 @@ def items(folder: Callable[..., Path], scale: Scale) -> Iterator[list[Row]]:
             partial(by_hand.batches, in_json, joins), partial(by_hand.floor, in_json),
         ),
     ]  # fmt: skip
-    few = alike(FEW)
+    few = self_joins(FEW)
     yield [
         Row(
             f"items in batches, {FEW} queries, matches read", "plain",
@@ -162,7 +162,7 @@ def archives(folder: Callable[..., Path], scale: Scale) -> Iterator[list[Row]]:
         ]  # fmt: skip
 
 
-def alike(count: int) -> list[LeafJoin]:
+def self_joins(count: int) -> list[LeafJoin]:
     """Queries whose leaves are joined with themselves, as a title with a title: they match."""
     joins = random_joins(ITEM, 1_000 * count, window=WEEK)
     different = {frozenset(join.pairs): join for join in joins}.values()

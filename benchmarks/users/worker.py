@@ -126,7 +126,7 @@ def durable(folder: Path) -> Timed:
 
 
 def delayed(folder: Path) -> Timed:
-    """The same, written within 200 ms; where the package has no delay, written at once."""
+    """The same, written within 200 ms; where the package has no delay, written immediately."""
     import xscl
 
     with tempfile.TemporaryDirectory() as place:

@@ -1,9 +1,11 @@
-"""Channels: all the queries that a pair of documents satisfies, found once for many pairs (law 8).
+"""Channels: all the queries that a pair of documents satisfies, found once for many pairs
+(docs/laws.md#channel-tuples).
 
-Pairs with one outcome satisfy the same rows of R_T; which queries of these rows depends on where
-the pair lies among their windows and among the documents that they see first, which two binary
-searches tell.  So a pair's channel is looked up, never put together; a *channel tuple* is a channel
-with a new document and all others that come to it, the membership component of chapter 5.
+Pairs with one outcome satisfy the same rows of R_T.  Which queries of these rows they satisfy
+depends on the position of the pair among the queries' windows and first documents, which two binary
+searches find.  So a pair's channel is looked up, never built for it.  A *channel tuple* is a
+channel with a new document and all others that reach this channel, the membership component of
+chapter 5.
 """
 
 from __future__ import annotations
@@ -17,16 +19,16 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from join_stage.audience import Queries
-from join_stage.evaluator import Binding
-from join_stage.in_process.signatures import Outcome
-from join_stage.plan import Plan
-from join_stage.registry import Registry
+from xscl.join_stage.audience import Queries
+from xscl.join_stage.evaluator import Binding
+from xscl.join_stage.in_process.signatures import Outcome
+from xscl.join_stage.plan import Plan
+from xscl.join_stage.registry import Registry
 
 __all__ = ["Channel", "ChannelTuple", "Channels", "Part"]
 
-_HELD = 1_000_000
-"""So many parts of channels are remembered."""
+_MOST_PARTS = 1_000_000
+"""The maximal number of cached parts of channels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ class Channel:
 
 
 class ChannelTuple(Struct, frozen=True):
-    """A document, on the right side or on the left, others on the opposite one, and what each of
-    these pairs satisfies."""
+    """A document, on the right side or on the left, others on the opposite one, and the channel of
+    each of these pairs."""
 
     channel: Channel
     document: int
@@ -77,7 +79,7 @@ class ChannelTuple(Struct, frozen=True):
 @dataclass(slots=True, eq=False)
 class _Limits:
     """The windows and the epochs of the queries of an outcome's rows, ascending, and its channels
-    by what lies between them."""
+    by the interval between them."""
 
     windows: list[int]
     epochs: list[int]
@@ -94,14 +96,14 @@ class Channels:
         self._registry = registry
         self._version = -1
         self._limits: dict[Outcome, _Limits] = {}
-        self._held = 0
+        self._cached = 0
 
     def settle(self) -> None:
-        """Between batches: follows the queries, and forgets what has become too much."""
-        if self._version != self._registry.version or self._held > _HELD:
+        """Between batches: updates to the queries, and drops what exceeds the bounds."""
+        if self._version != self._registry.version or self._cached > _MOST_PARTS:
             self._version = self._registry.version
             self._limits.clear()
-            self._held = 0
+            self._cached = 0
 
     def split(
         self,
@@ -123,7 +125,7 @@ class Channels:
             and first <= limits.least >= -last
             and (limits.epoch <= 0 or (document >= limits.epoch and min(others) >= limits.epoch))
         ):
-            # All lie within the least window, and after the last epoch.
+            # All are within the smallest window, and after the last epoch.
             later = first > 0 if right else first < 0
             channel = limits.channels.get((0, later, len(limits.epochs)))
             if channel is None:
@@ -148,7 +150,7 @@ class Channels:
     def _by_epoch(
         self, limits: _Limits, document: int, others: Sequence[int]
     ) -> Iterator[tuple[int, Sequence[int]]]:
-        """The others by the queries that see them, with one of each."""
+        """The others, grouped by the queries that see them; with one of each group."""
         epochs = limits.epochs
         if not epochs or epochs[-1] <= 0:
             yield 0, others
@@ -176,7 +178,7 @@ class Channels:
         channel = limits.channels.get(key)
         if channel is None:
             channel = limits.channels[key] = self._put_together(outcome, dt, first)
-            self._held += 1 + sum(len(part.sole) + len(part.others) for part in channel.parts)
+            self._cached += 1 + sum(len(part.sole) + len(part.others) for part in channel.parts)
         return channel
 
     def _put_together(self, outcome: Outcome, dt: int, first: int) -> Channel:

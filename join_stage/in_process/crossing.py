@@ -1,9 +1,9 @@
-"""Joins without an equality, in process: a document with all that came within the window.
+"""Joins without an equality, in process: a document with all others within the window.
 
-Such a plan has nothing to look its pairs up by but time: so for each of its sides the documents
-with a node for it stand in order of time, and a document that comes meets those on the opposite
-side within the widest window.  What is asked of the pair beside that is tested as what a signature
-does not say (`residual`).  Where these are many, DuckDB is asked, which compares them faster.
+Pairs of such a plan can be looked up by time only.  So for each of its sides, the documents with a
+node for it are in order of time, and a new document meets those on the opposite side within the
+widest window.  Further conditions on the pair are tested like those beyond a signature
+(`residual`).  Large numbers of pairs are left to DuckDB, which compares them faster.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
-from join_stage.batch import Layout
-from join_stage.compiler import program_of
-from join_stage.in_process.edges import Accepts
-from join_stage.in_process.residual import OpenPairs
-from join_stage.in_process.signatures import Hit
-from join_stage.in_process.slices import Posting
-from join_stage.plan import Plan
-from join_stage.registry import Registry
-from join_stage.relational.state import JoinState
+from xscl.join_stage.batch import Layout
+from xscl.join_stage.compiler import program_of
+from xscl.join_stage.in_process.edges import Accepts
+from xscl.join_stage.in_process.residual import OpenPairs
+from xscl.join_stage.in_process.signatures import Hit
+from xscl.join_stage.in_process.slices import Posting
+from xscl.join_stage.plan import Plan
+from xscl.join_stage.registry import Registry
+from xscl.join_stage.relational.state import JoinState
 
 __all__ = ["Crossing"]
 
 _MOST = 2_000
-"""So many pairs of a batch are compared one by one: it takes as long as to ask DuckDB once."""
+"""The maximal number of pairs of a batch that are compared one by one: it takes as long as one
+query to DuckDB."""
 
 
 class _Sides:
@@ -46,7 +47,7 @@ class _Sides:
                 posting.add(document, time)
 
     def met_by(self, time: int, side: int) -> Sequence[int]:
-        """The documents on the opposite side that one of a time meets."""
+        """The documents on the opposite side that a document with this time meets."""
         posting = self.postings[1 - side]
         least, most = time - self.wl, time + self.wl
         if self.lo >= 0:
@@ -57,8 +58,8 @@ class _Sides:
 
 
 class Crossing:
-    """The plans without an equality, and what the last batch has found for them, for `pairs`:
-    None where DuckDB is to be asked."""
+    """The plans without an equality, and the hits of the last batch for them, for `pairs`: None
+    where DuckDB is to find them."""
 
     def __init__(self, registry: Registry, accepts: Accepts, state: JoinState) -> None:
         self._registry = registry
@@ -70,12 +71,12 @@ class Crossing:
         self._feeds: dict[Layout, list[tuple[_Sides, int]]] = {}
 
     def clear(self) -> None:
-        """Lets go of all: queries or leaf paths are others, or documents came unseen."""
+        """Drops everything: queries or leaf paths have changed, or documents came unseen."""
         self._of_plans = None
         self._feeds.clear()
 
     def begin(self) -> None:
-        """Before a batch: nothing is found, and what came before it is known."""
+        """Before a batch: drops the last hits, and notes the documents that came before it."""
         self.pairs, self._many = [], 0
         if self._of_plans is None:
             plans = self._registry.crossing.values()
@@ -98,7 +99,7 @@ class Crossing:
             of_plan.postings[side].add(document, time)
 
     def drop(self, documents: Sequence[int], times: Mapping[int, int]) -> None:
-        """Documents are no more, which had these times."""
+        """Removes documents, which had these times."""
         for of_plan in self._of_plans or ():
             for posting in of_plan.postings:
                 for document in documents:

@@ -1,7 +1,8 @@
-"""Edges: the value joins that equal leaves of two paths stand for, with their bounds.
+"""Edges: the value joins that equal leaves of two paths represent, with their bounds.
 
-The in-process side of the relations `accept` and `value_join`.  Leaves are rows of paths (law 2);
-the edge of a pair of paths is looked up once, and holds until queries or leaf paths come or go.
+The in-process side of the relations `accept` and `value_join`.  Leaves are rows of paths
+(docs/laws.md#path-rows); the edge of a pair of paths is looked up once, and stays valid until
+queries or leaf paths come or go.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from join_stage.batch import Accepted
-from join_stage.registry import Registry
+from xscl.join_stage.batch import Accepted
+from xscl.join_stage.registry import Registry
 
 __all__ = ["Accepts", "Edge", "Edges"]
 
@@ -20,7 +21,7 @@ Depths = tuple[int, ...]
 class Accepts:
     """The spines that leaf paths accept: for each path, (spine, depths) pairs.
 
-    `version` grows when what a path accepts changes that was known before.
+    `version` grows when the accepts of a known path change.
     """
 
     def __init__(self) -> None:
@@ -31,7 +32,7 @@ class Accepts:
         return self._of_path.get(path, ())
 
     def add(self, accepts: Iterable[Accepted]) -> None:
-        """Adds what paths accept anew."""
+        """Adds the new accepts of leaf paths."""
         new: dict[int, list[tuple[int, Depths]]] = {}
         for path, spine, depths in accepts:
             new.setdefault(path, []).append((spine, depths))
@@ -43,7 +44,7 @@ class Accepts:
                 self._of_path[path] = some
 
     def change(self, gone: Iterable[int], moved: Iterable[tuple[int, int | None]]) -> None:
-        """Forgets spines and leaf paths that are no more."""
+        """Removes spines and leaf paths."""
         self.version += 1
         for path, _ in moved:
             self._of_path.pop(path, None)
@@ -60,8 +61,8 @@ class Accepts:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Value joins between leaves of two paths: (number, depths of the marked nodes on the left,
-    on the right); the depths that any of them marks, and their widest (lo, wl)."""
+    """Value joins between leaves of two paths: (number, depths of the marked nodes on the left, on
+    the right); the depths that any of them marks, and their widest (lo, wl)."""
 
     joins: tuple[tuple[int, Depths, Depths], ...]
     left: Depths
@@ -81,7 +82,7 @@ class Edges:
         self._joins: dict[int, bool] = {}
 
     def settle(self) -> bool:
-        """Follows the queries and the accepts; returns whether anything is different now."""
+        """Updates to the queries and the accepts; returns whether anything has changed."""
         version = (self._registry.structure, self._accepts.version)
         if version == self._version:
             return False
@@ -91,7 +92,7 @@ class Edges:
         return True
 
     def joins(self, path: int) -> bool:
-        """Whether leaves of a path stand in a value join at all."""
+        """Whether leaves of a path are in any value join."""
         found = self._joins.get(path)
         if found is None:
             joining = self._registry.value_joins.joining
@@ -100,7 +101,7 @@ class Edges:
         return found
 
     def between(self, left: int, right: int) -> Edge | None:
-        """The edge between a left and a right leaf path, None where equal leaves mean nothing."""
+        """The edge between a left and a right leaf path, None where no value join concerns them."""
         try:
             return self._edges[left, right]
         except KeyError:

@@ -1,10 +1,12 @@
-"""The value join in process: for documents that come singly (law 10; Algorithms 4 and 5).
+"""The value join in process: for documents that come singly (docs/laws.md#two-value-joins;
+Algorithms 4 and 5).
 
-A document's equal leaves are looked up in the view cache, within the windows of what they may
-mean; so each document that has anything in common with it comes to a state, and by that to what
-the conjunctive queries leave of the pair (law 7), and to a channel (law 8).  Where a string is
-hot, one leaf alone is common to thousands of pairs: these are a range of the string's slice, never
-looked at one by one, but for those that have more in common.
+A document's equal leaves are looked up in the view cache, within the windows of their value joins.
+So each document that has anything in common with it reaches a state, and from that the result of
+the conjunctive queries for the pair (docs/laws.md#signatures), and a channel
+(docs/laws.md#channel-tuples).  Where a string is hot, thousands of pairs have only that leaf in
+common: these are a range of the string's slice and are not visited one by one, except for those
+that have more in common.
 """
 
 from __future__ import annotations
@@ -14,39 +16,39 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
 
-from join_stage.batch import Accepted, Batch, Layout, strings_of_rows
-from join_stage.batch_join import Ranges, Wanted
-from join_stage.evaluator import Binding
-from join_stage.in_process.channels import Channel, Channels, ChannelTuple
-from join_stage.in_process.crossing import Crossing
-from join_stage.in_process.edges import Accepts, Edges
-from join_stage.in_process.plain import hits_of_all
-from join_stage.in_process.ranges import PairRule, Range, Rules
-from join_stage.in_process.residual import Completed, Leaves, OpenPairs, ResidualTests
-from join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures
-from join_stage.in_process.view_cache import LayoutPositions, ViewCache
-from join_stage.plan import Plan
-from join_stage.registry import Registry
-from join_stage.relational.state import JoinState
-from join_stage.strategies import Strategies
+from xscl.join_stage.batch import Accepted, Batch, Layout, strings_of_rows
+from xscl.join_stage.batch_join import Ranges, Wanted
+from xscl.join_stage.evaluator import Binding
+from xscl.join_stage.in_process.channels import Channel, Channels, ChannelTuple
+from xscl.join_stage.in_process.crossing import Crossing
+from xscl.join_stage.in_process.edges import Accepts, Edges
+from xscl.join_stage.in_process.plain import hits_of_all
+from xscl.join_stage.in_process.ranges import PairRule, Range, Rules
+from xscl.join_stage.in_process.residual import Completed, Leaves, OpenPairs, ResidualTests
+from xscl.join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures
+from xscl.join_stage.in_process.view_cache import LayoutPositions, ViewCache
+from xscl.join_stage.plan import Plan
+from xscl.join_stage.registry import Registry
+from xscl.join_stage.relational.state import JoinState
+from xscl.join_stage.strategies import Strategies
 
 __all__ = ["InProcessJoin"]
 
 _LONG = 8
-"""A range of more than so many times as many documents as all others together is not looked at
-one by one."""
+"""A range with more than so many times as many documents as all others together is not visited one
+by one."""
 
 _WIDE = 64
-"""Of a document with more ranges than that, pairs may have too much in common to give it a name."""
+"""For a document with more ranges than that, pairs may have too much in common for a signature."""
 
 _LAYOUTS = 100_000
-"""So many layouts are remembered."""
+"""The maximal number of cached layouts."""
 
-_AT_ONCE = 16
-"""After so many documents, what is remembered is kept to its bounds."""
+_UNSETTLED = 16
+"""After so many documents, the caches are cut to their bounds."""
 
 _EXCESSIVE = 300_000
-"""So many equal leaves of one document are for DuckDB."""
+"""A document with more equal leaves is joined in DuckDB."""
 
 
 class _ExcessivePairs(Exception):
@@ -54,9 +56,9 @@ class _ExcessivePairs(Exception):
 
 
 class InProcessJoin:
-    """The documents of one engine that are joined in process, and what the last batch has found.
+    """The documents of one engine that are joined in process, and the result of the last batch.
 
-    `documents` counts those that were.
+    `documents` counts the joined ones.
     """
 
     def __init__(self, registry: Registry, state: JoinState, strategies: Strategies) -> None:
@@ -74,21 +76,21 @@ class InProcessJoin:
         self._open: list[OpenPairs] = []
         self._new: dict[int, Leaves] = {}
         self._counted: Sequence[Completed] | None = None
-        # By layout and by position, as queries are now.
+        # By layout and by position, for the current queries.
         self._layouts: dict[Layout, LayoutPositions] = {}
         self._rules = Rules(self._rules_of)
         self._version = (-1, -1)
-        # The versions as which it is settled, which only grow, together; and how many documents
-        # have come since.
+        # The sum of the versions for which it is settled, which only grow; and the number of
+        # documents since.
         self._settled = -1
-        # The version of queries and accepts, of those without an equality.
+        # The sum of the versions of queries and accepts, for those without an equality.
         self._queries_as = -1
         self._came = 0
 
     # Batches
 
     def accept(self, accepts: Sequence[Accepted]) -> None:
-        """Takes in what leaf paths accept anew."""
+        """Adds the new accepts of leaf paths."""
         self._accepts.add(accepts)
 
     def change(
@@ -97,19 +99,19 @@ class InProcessJoin:
         moved: Sequence[tuple[int, int | None]],
         unvalued: Sequence[int],
     ) -> None:
-        """Follows changes of leaf paths between batches."""
+        """Applies changes of leaf paths between batches."""
         self._crossing.clear()
         self._accepts.change(gone, moved)
         if moved or unvalued:
             self._cache.clear()
 
     def join(self, batch: Batch) -> bool:
-        """Joins a batch with all that is held, and within itself; returns False, having found
-        nothing, where a document has too much in common with others."""
-        # Its bounds are kept to once for some documents that come singly.
+        """Joins a batch with all retained documents, and within itself; returns False, with no
+        matches, where a document has too much in common with others."""
+        # Of documents that come singly, only some check the bounds.
         registry = self._registry
         as_now = registry.version + self._accepts.version + self._cache.version
-        if as_now != self._settled or self._came >= _AT_ONCE:
+        if as_now != self._settled or self._came >= _UNSETTLED:
             self.settle()
         self._came += len(batch.times)
         self._residual.note(batch)
@@ -143,34 +145,34 @@ class InProcessJoin:
 
     @property
     def crossed(self) -> bool:
-        """Whether the last batch was joined without DuckDB for plans without an equality, too."""
+        """Whether plans without an equality, too, were joined without DuckDB for the last batch."""
         return not self._registry.crossing or self._crossing.pairs is not None
 
     def follow(self, batch: Batch) -> None:
-        """Takes in a batch that was joined in DuckDB, and finds nothing."""
+        """Adds a batch that was joined in DuckDB, and finds nothing."""
         self._residual.note(batch)
         self._crossing.clear()
-        self._cache.came(batch.string_numbers)
+        self._cache.note_new(batch.string_numbers)
         self._find_nothing()
 
     def clear(self) -> None:
-        """Lets go of all leaves: documents held were read anew."""
+        """Drops all leaves: retained documents were read again."""
         self._cache.clear()
         self._crossing.clear()
 
-    def forget(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
-        """Drops documents and composites; others go as the cache has no room for them."""
+    def evict(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
+        """Drops documents and composites; others are evicted as the cache fills up."""
         if documents:
             self._cache.drop(documents)
             self._crossing.drop(documents, self._residual.times)
             self._residual.drop(documents)
 
     def drop_strings(self, strings: Sequence[int]) -> None:
-        """Drops strings that nothing holds any more."""
+        """Drops strings that nothing stores any more."""
         self._cache.collected(strings)
 
     def settle(self) -> None:
-        """Follows the queries, and keeps to the bounds of the memory."""
+        """Updates to the queries, and keeps to the bounds of the memory."""
         if self._signatures.settle(changed=self._edges.settle()):
             self._cache.clear()
         if self._queries_as != self._registry.version + self._accepts.version:
@@ -186,7 +188,7 @@ class InProcessJoin:
         self._settled = self._registry.version + self._accepts.version + self._cache.version
         self._came = 0
 
-    def held(self) -> dict[str, int]:
+    def sizes(self) -> dict[str, int]:
         """The sizes of the view cache and the memo, for `Engine.stats`."""
         self.settle()
         cache = self._cache
@@ -294,8 +296,8 @@ class InProcessJoin:
     def _pair_range(
         self, document: int, time: int, hot: Range, states: dict[int, int], *, right: bool
     ) -> None:
-        """Documents that have only a hot string in common with one; those that have more come to
-        their next states."""
+        """Pairs a document with documents of which most have only a hot string in common with it;
+        those that have more in common move to their next states."""
         times = self._residual.times
         posting, begin, end, following = hot
         others, ends = posting.documents[begin:end], posting.times[begin:end]
@@ -328,8 +330,8 @@ class InProcessJoin:
         *,
         right: bool,
     ) -> None:
-        """Notes what a document and others, in order of time, satisfy whose pairs are in a
-        state."""
+        """Records the queries that a document and others, in order of time, satisfy; their pairs
+        are in one state."""
         if not others:
             return
         outcome = self._signatures.outcome(state, len(others))
@@ -386,7 +388,7 @@ class InProcessJoin:
             for query, matches in channel.counts().items():
                 counts[query] += times * matches
         audiences = self._registry.audiences
-        # Who counts asks for some outputs then: they are completed once.
+        # Some outputs are needed after counting: they are completed once.
         self._counted = [*self._completed()]
         for completed in self._counted:
             matches = len(completed.heads)

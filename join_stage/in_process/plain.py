@@ -1,24 +1,25 @@
-"""The plain way: the conjunctive queries over all pairs of a document, without signatures (law 7).
+"""The plain way: the conjunctive queries over all pairs of a document, without signatures
+(docs/laws.md#signatures).
 
-For a document whose pairs are seldom like others, or that has more in common with one than is
-worth a name.  The relation `pair` then holds what all of them have in common, and the other
-document is one more variable of the queries, which all atoms share.
+It is for a document whose pairs rarely resemble others, or have too much in common for a signature.
+The relation `pair` then contains the common leaves of all of them, and the other document is one
+more variable of the queries, which all atoms share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from join_stage.compiler import programs_of
-from join_stage.evaluator import Binding, Relation, Relations
-from join_stage.in_process.edges import Edges
-from join_stage.in_process.signatures import Hit, LeafPosition
-from join_stage.registry import Registry
+from xscl.join_stage.compiler import programs_of
+from xscl.join_stage.evaluator import Binding, Relation, Relations
+from xscl.join_stage.in_process.edges import Edges
+from xscl.join_stage.in_process.signatures import Hit, LeafPosition
+from xscl.join_stage.registry import Registry
 
 __all__ = ["Equal", "hits_of_all"]
 
 Equal = tuple[Sequence[int], LeafPosition, LeafPosition]
-"""Documents that have an equal leaf with one that comes, and the leaves' positions: left, right."""
+"""Documents that have an equal leaf with the new one, and the leaves' positions: left, right."""
 
 
 def hits_of_all(

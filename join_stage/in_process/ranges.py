@@ -1,6 +1,6 @@
 """Ranges: the documents with an equal leaf that are in time, as parts of postings.
 
-Which documents these are is two binary searches, by a rule for the two leaves' positions.
+Two binary searches find these documents, by a rule for the two leaves' positions.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from join_stage.in_process.signatures import LeafPosition, Transitions
-from join_stage.in_process.slices import Posting
+from xscl.join_stage.in_process.signatures import LeafPosition, Transitions
+from xscl.join_stage.in_process.slices import Posting
 
 __all__ = ["PairRule", "Range", "Rules"]
 
 Range = tuple[Posting, int, int, Transitions]
-"""Documents with an equal leaf: part of a posting, from an index to another, and where the pair of
-leaves leads to."""
+"""Documents with an equal leaf: part of a posting, from an index to another, and the transitions of
+the pair of leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class PairRule:
     right: bool
 
     def add(self, posting: Posting, time: int, to: list[Range]) -> None:
-        """Adds the documents of a posting that a leaf of this time meets."""
+        """Adds the documents of a posting that a leaf with this time meets."""
         times = posting.times
         if not times:
             return
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 class _Made(dict[LeafPosition, T]):
-    """What is made of a position when it is first asked for."""
+    """Values made from a position on first use."""
 
     __slots__ = ("_make",)
 
@@ -67,7 +67,8 @@ class _Made(dict[LeafPosition, T]):
 
 
 class Rules(_Made[_Made[list[PairRule]]]):
-    """The rules of two positions, as `make` makes them: of the one that comes, then the other."""
+    """The rules of two positions, as `make` makes them: first the new document's, then the
+    other's."""
 
     def __init__(self, make: Callable[[LeafPosition, LeafPosition], list[PairRule]]) -> None:
         super().__init__(lambda leaf: _Made(partial(make, leaf)))

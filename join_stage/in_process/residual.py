@@ -1,8 +1,9 @@
-"""Residual tests: conditions beyond a signature, tested for each pair of documents (law 7).
+"""Residual tests: conditions beyond a signature, tested for each pair of documents
+(docs/laws.md#signatures).
 
-Leaves that no value join reaches, comparisons of strings, and what composites ask beside their
-times: that no document stands on both sides, and that one begins after the other.  The queries of
-a single document are all of that kind: they have no pair, only leaves.
+These are leaves that no value join reaches, comparisons of strings, and conditions on composites
+other than their times: that no document is on both sides, and that one begins after the other.  The
+queries of a single document are all of that kind: they have no pair, only leaves.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from join_stage.audience import Seen
-from join_stage.batch import Batch
-from join_stage.compiler import program_of
-from join_stage.constraints import FOREVER
-from join_stage.evaluator import Binding, Relation, Relations, StringValue
-from join_stage.in_process.edges import Accepts
-from join_stage.in_process.signatures import Hit, LeafPosition
-from join_stage.in_process.view_cache import DocumentLeaves, ViewCache
-from join_stage.plan import Plan
-from join_stage.registry import Registry, Trie
-from join_stage.relational.state import JoinState
+from xscl.join_stage.audience import Seen
+from xscl.join_stage.batch import Batch
+from xscl.join_stage.compiler import program_of
+from xscl.join_stage.constraints import FOREVER
+from xscl.join_stage.evaluator import Binding, Relation, Relations, StringValue
+from xscl.join_stage.in_process.edges import Accepts
+from xscl.join_stage.in_process.signatures import Hit, LeafPosition
+from xscl.join_stage.in_process.view_cache import DocumentLeaves, ViewCache
+from xscl.join_stage.plan import Plan
+from xscl.join_stage.registry import Registry, Trie
+from xscl.join_stage.relational.state import JoinState
 
 __all__ = ["Completed", "Leaves", "OpenPairs", "ResidualTests"]
 
@@ -29,13 +30,14 @@ Leaves = Sequence[tuple[LeafPosition, int | None]]
 _NO_RELATIONS = Relations()
 
 _BOUND = 10_000
-"""Of so many documents the leaves are bound at a time, of so many shapes hits completed."""
+"""The maximal number of documents whose leaves are bound together, and of structures whose hits are
+completed together."""
 
 _Times = tuple[int, int, int, Collection[int]]
 """When a document or composite begins and ends, the smallest of its documents, and all of them."""
 
 _VALUES = 100_000
-"""So many strings' values are kept for comparisons by order."""
+"""The maximal number of strings' values that are cached for comparisons by order."""
 
 Key = tuple[int, int, int]
 """A hit, and the positions of the leaves of either document, by identity."""
@@ -43,7 +45,7 @@ Key = tuple[int, int, int]
 
 class OpenPairs(NamedTuple):
     """A document or composite, on the right side or on the left, and others on the opposite one,
-    with the hits that each of these pairs is to complete."""
+    with the hits to complete for each of these pairs."""
 
     document: int
     others: Sequence[int]
@@ -62,7 +64,8 @@ class Completed(NamedTuple):
 
 
 class ResidualTests:
-    """Tests by times, composites and strings of documents held; leaves are in the view cache."""
+    """Tests by times, composites and strings of retained documents; leaves are in the view
+    cache."""
 
     def __init__(
         self,
@@ -80,20 +83,20 @@ class ResidualTests:
         self._values: dict[int, StringValue | None] = {}
 
     def note(self, batch: Batch) -> None:
-        """Notes the documents and composites of a batch, whoever joins it."""
+        """Records the documents and composites of a batch, however it is joined."""
         self.times.update(batch.times)
         for number, end, start, first, parts in batch.composites:
             self._composites[number] = start, end, first, frozenset(parts)
 
     def note_values(self, batch: Batch) -> None:
-        """Notes the strings of a batch, where they are compared by order."""
+        """Records the strings of a batch, where they are compared by order."""
         if len(self._values) > _VALUES:
             self._values.clear()
         for number, value in batch.strings:
             self._values[number] = (value, self._state.double_of(value))
 
     def drop(self, documents: Sequence[int]) -> None:
-        """Documents and composites are no more."""
+        """Removes documents and composites."""
         for document in documents:
             self.times.pop(document, None)
             self._composites.pop(document, None)
@@ -107,18 +110,18 @@ class ResidualTests:
                 yield Completed(plan, rows, heads, (((document,), FOREVER, 0, document),))
 
     def completed(self, pairs: Sequence[OpenPairs]) -> Iterator[Completed]:
-        """The matches that are left of the hits of some pairs.
+        """The matches from the hits of some pairs.
 
-        What is left of a hit that asks for no strings is the same for all documents built alike;
-        of others, the leaves of a document are bound once.
+        The rest of a hit that needs no strings is the same for all documents of the same
+        structures; otherwise, the leaves of a document are bound once.
         """
-        leaves = self._cache.leaves(_asked_for(pairs))
+        leaves = self._cache.leaves(_documents_of(pairs))
         if self._registry.crossing and self._registry.orders:
             strings = {string for one in leaves.values() for string in one.strings}
             if missing := [one for one in strings if one is not None and one not in self._values]:
                 self._know(missing)
         bound: dict[int, Relation] = {}
-        alike: dict[Key, list[tuple[Trie, set[Binding]]]] = {}
+        completed_before: dict[Key, list[tuple[Trie, set[Binding]]]] = {}
 
         def relation(document: int) -> Relation:
             found = bound.get(document)
@@ -138,8 +141,9 @@ class ResidualTests:
                 relations = Relations(left=left, right=right, string=self._string)
             return list(hit.program.complete(hit.at, bindings, relations))
 
-        def built_alike(hit: Hit, seen: list[Seen]) -> Iterable[tuple[Key, list[Seen]]]:
-            # The pairs have the hits, and `leaves` the positions: none goes meanwhile.
+        def of_one_structure(hit: Hit, seen: list[Seen]) -> Iterable[tuple[Key, list[Seen]]]:
+            # The pairs refer to the hits, and `leaves` to the positions: no identity is reused
+            # meanwhile.
             if not hit.program.rest:
                 return [((id(hit), 0, 0), seen)]
             by_key: dict[Key, list[Seen]] = {}
@@ -158,17 +162,17 @@ class ResidualTests:
                         for rows, heads in left_of(hit, one[0]):
                             yield Completed(program.plan, rows, heads, (one,))
                     continue
-                for key, same in built_alike(hit, seen) if seen else ():
-                    completions = alike.get(key)
+                for key, same in of_one_structure(hit, seen) if seen else ():
+                    completions = completed_before.get(key)
                     if completions is None:
-                        if len(alike) >= _BOUND:
-                            alike.clear()
-                        completions = alike[key] = left_of(hit, same[0][0])
+                        if len(completed_before) >= _BOUND:
+                            completed_before.clear()
+                        completions = completed_before[key] = left_of(hit, same[0][0])
                     for rows, heads in completions:
                         yield Completed(program.plan, rows, heads, same)
 
     def _seen(self, pairs: OpenPairs, plan: Plan) -> list[Seen]:
-        """Some pairs as the constraints of queries see them, but for those whose sides share a
+        """Some pairs as the constraints of queries see them, without those whose sides share a
         document."""
         document, others, as_right, _ = pairs
         of_document, of_others = reversed(plan.composite) if as_right else plan.composite
@@ -197,8 +201,7 @@ class ResidualTests:
         return [(time := times[number], time, number, (number,)) for number in numbers]
 
     def _bound(self, leaves: Iterable[tuple[LeafPosition, int | None]]) -> Relation:
-        """The leaves of a document by what they are to the queries: their marked nodes, then
-        their string."""
+        """The leaves of a document by spine: their marked nodes, then their string."""
         bound = Relation()
         for position, string in leaves:
             chain = position.chain
@@ -214,13 +217,13 @@ class ResidualTests:
         return self._values[number]
 
     def _know(self, strings: Collection[int]) -> None:
-        """Looks up the values of some strings, all at once."""
+        """Looks up the values of some strings in one query."""
         found = self._state.values(strings)
         self._values.update((number, found.get(number)) for number in strings)
 
 
-def _asked_for(pairs: Sequence[OpenPairs]) -> set[int]:
-    """The documents whose leaves the hits of some pairs ask for."""
+def _documents_of(pairs: Sequence[OpenPairs]) -> set[int]:
+    """The documents whose leaves the hits of some pairs need."""
     asking: set[int] = set()
     for some in pairs:
         if any(hit.program.rest or None in hit.program.sides for hit in some.hits):
@@ -236,8 +239,8 @@ def _leaves(document: DocumentLeaves) -> Iterator[tuple[LeafPosition, int | None
 def _with_strings(hit: Hit, left: DocumentLeaves) -> Iterable[Binding]:
     """The bindings of a hit, with the left document's strings instead of their positions.
 
-    A slice may still have a leaf whose row has gone, for no query reaches it any more: it is in
-    no match.
+    A slice may still have a leaf whose row was dropped, since no query reaches it any more: it is
+    in no match.
     """
     string_at = dict(_leaves(left))
     return [

@@ -1,14 +1,14 @@
-"""Signatures: which rows of R_T a document pair can satisfy, remembered (law 7).
+"""Signatures: which rows of R_T a document pair can satisfy, cached (docs/laws.md#signatures).
 
-What a pair of documents has in common are pairs of equal leaves.  A leaf's *position* is its path
-with the nodes on the way; documents that are built alike have their leaves at the same positions.
-The set of a pair's joined positions is a *state*, reached from the empty one by a transition for
-each pair of positions, as in an automaton that is made deterministic as it runs; so that pairs that
-have the same in common cost a look-up for each equal leaf, and nothing more.
+A pair of documents has pairs of equal leaves in common.  A leaf's *position* is its path with the
+nodes on the way; documents of one structure have their leaves at the same positions.  The set of a
+pair's joined positions is a *state*, reached from the empty one by a transition for each pair of
+positions, as in an automaton that is made deterministic as it runs.  So pairs that have the same in
+common cost only a look-up for each equal leaf.
 
-A state's *signature* is that set pruned to the nodes that queries mark and with these renumbered
-by rank, on either side.  The cores of the conjunctive queries are run once for each signature, on
-its first state; the memo has what they leave in ranks, and a state has it in nodes.
+A state's *signature* is that set pruned to the nodes that queries mark, with these renumbered by
+rank, on either side.  The cores of the conjunctive queries are run once for each signature, on its
+first state.  The memo has their results in ranks, a state has them in nodes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from join_stage.compiler import programs_of
-from join_stage.evaluator import Binding, Program, Relation, Relations
-from join_stage.in_process.edges import Edges
-from join_stage.registry import Registry, Trie
+from xscl.join_stage.compiler import programs_of
+from xscl.join_stage.evaluator import Binding, Program, Relation, Relations
+from xscl.join_stage.in_process.edges import Edges
+from xscl.join_stage.registry import Registry, Trie
 
 __all__ = ["EMPTY", "Hit", "LeafPosition", "Outcome", "Signatures", "Transitions"]
 
@@ -30,16 +30,16 @@ EMPTY = 0
 
 _PROBED = 1_000
 _UNASKED = 20_000
-"""Every so many pairs, those alike are counted; for so many, signatures may then rest."""
+"""Equivalent pairs are counted every so many pairs; for so many, signatures may then rest."""
 
 _STATES = 100_000
 _POSITIONS = 1_000_000
 _BINDINGS = 1_000_000
-"""So many are remembered with a memory of 1 GiB or more, less with less."""
+"""The maximal number of bindings with a memory of 1 GiB or more; fewer with less."""
 
 
 class LeafPosition:
-    """Where a leaf stands: its path, and the codes of the nodes from the root to its own."""
+    """The place of a leaf: its path, and the codes of the nodes from the root to its own."""
 
     __slots__ = ("chain", "path")
 
@@ -54,8 +54,8 @@ Common = frozenset[tuple[LeafPosition, LeafPosition]]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """The rest of a pair of documents after the core of a program: its place in R_T's trie, and
-    the bindings; a string is there as the left document's position that has it.
+    """The rest of a pair of documents after the core of a program: its place in R_T's trie, and the
+    bindings; a string is represented by its position in the left document.
 
     Where it is `final`, nothing is left to be completed: these are rows and heads.
     """
@@ -69,7 +69,8 @@ class Hit:
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
     """The hits of a pair of documents: those that are final, and those that are to be completed
-    for each pair.  Composites are always: their constraints ask for more than their times."""
+    for each pair.  Hits of composites are always completed: their constraints concern more than
+    times."""
 
     final: tuple[Hit, ...]
     open: tuple[Hit, ...]
@@ -101,21 +102,21 @@ class Transitions(dict[int, int]):
 
 
 class Signatures:
-    """States and signatures of document pairs, as queries are now.
+    """States and signatures of document pairs, for the current queries.
 
-    `pairs` counts the pairs of documents whose outcome was asked for, `new` the signatures that
-    were evaluated for them.  Where fewer than half of the pairs are like others, signatures do
-    not pay: for a while pairs go the plain way, and are only counted (`plain`).  `version` grows
-    when states and transitions begin anew.
+    `pairs` counts the pairs of documents whose outcome was looked up, `new` the signatures that
+    were evaluated for them.  Where fewer than half of the pairs resemble others, signatures do not
+    pay: for a while pairs are joined in the plain way, and are only counted (`plain`).  `version`
+    grows when states and transitions are built again.
     """
 
     def __init__(self, registry: Registry, edges: Edges, memory: int) -> None:
         self._registry = registry
         self._edges = edges
-        room = min(1, memory / 2**30)
-        self._most_states = _STATES * room
-        self._most_positions = _POSITIONS * room
-        self._most_bindings = _BINDINGS * room
+        share = min(1, memory / 2**30)
+        self._most_states = _STATES * share
+        self._most_positions = _POSITIONS * share
+        self._most_bindings = _BINDINGS * share
         self.pairs = 0
         self.new = 0
         self.plain = 0
@@ -133,8 +134,8 @@ class Signatures:
         return len(self._memo)
 
     def settle(self, *, changed: bool) -> bool:
-        """Between batches: follows the queries, and forgets what has become too much; returns
-        whether the positions that were given are to be forgotten, too."""
+        """Between batches: updates to the queries, and drops what exceeds the bounds; returns
+        whether the positions that were handed out are to be dropped, too."""
         if changed:
             self._memo.clear()
             self._weight = 0
@@ -152,11 +153,11 @@ class Signatures:
 
     @property
     def pay(self) -> bool:
-        """Whether pairs are to be asked of signatures."""
+        """Whether signatures pay for pairs at present."""
         return self.plain >= self._plainly
 
     def position(self, path: int, chain: tuple[int, ...]) -> LeafPosition:
-        """The position of a path and nodes; the same one for documents that are built alike."""
+        """The position of a path and nodes; the same one for documents of one structure."""
         key = (path, chain)
         position = self._positions.get(key)
         if position is None:
@@ -181,7 +182,7 @@ class Signatures:
         return number
 
     def outcome(self, state: int, pairs: int) -> Outcome:
-        """The hits of a state, which so many pairs of documents are in."""
+        """The hits of a state in which so many pairs of documents are."""
         self.pairs += pairs
         outcome = self._outcomes.get(state)
         if outcome is None:

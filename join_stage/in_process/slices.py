@@ -5,20 +5,20 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 
-from join_stage.in_process.signatures import LeafPosition
+from xscl.join_stage.in_process.signatures import LeafPosition
 
 __all__ = ["ENTRY", "POSTING", "Posting", "Slice", "size_of"]
 
 _SLICE = 250
 POSTING = 350
 ENTRY = 20
-"""Bytes, about."""
+"""Estimated bytes."""
 
 
 class Posting:
     """The documents with a string at one position, in order of time.
 
-    Parts of it are taken at a time, often hundreds of which nobody looks at any: bare numbers.
+    Parts of it are taken, often hundreds of which none is visited; so they are bare numbers.
     """
 
     __slots__ = ("documents", "times")
@@ -47,7 +47,7 @@ class Posting:
             index += 1
 
     def find(self, document: int, time: int, begin: int, end: int) -> int | None:
-        """Where in a part of it a document of a time stands, None if it does not."""
+        """The index of a document with this time in a part of it, None if it is not there."""
         index = bisect_left(self.times, time, begin, end)
         while index < end and self.times[index] == time:
             if self.documents[index] == document:
@@ -60,6 +60,6 @@ Slice = dict[LeafPosition, Posting]
 
 
 def size_of(of_string: Slice) -> int:
-    """The bytes of a slice, about."""
+    """The estimated bytes of a slice."""
     postings = of_string.values()
     return _SLICE + sum(POSTING + ENTRY * len(posting.times) for posting in postings)

@@ -1,11 +1,11 @@
-"""The view cache: for a string, where it stands in the documents held (section 6.5, Algorithm 5).
+"""The view cache: for a string, its places in the retained documents (section 6.5, Algorithm 5).
 
-A *slice* is what R_L has for one string: the leaves with it, by position, in order of time, so that
-a window is two binary searches.  A string that is new has an empty slice; one that was let go, or
-came by a batch, is filled again from DuckDB when it is next asked for.  Beside the slices stand
-the leaves of each document that was joined in process or has leaves in a slice.  Slices and
-documents have half of the memory each: the slices that were not used for longest go first, and
-the oldest documents, with their slices.
+A *slice* is the part of R_L with one string: its leaves, by position, in order of time, so that a
+window is two binary searches.  A new string has an empty slice; a string whose slice was evicted,
+or that came by a batch, gets its slice from DuckDB when it is next needed.  In addition to the
+slices, the cache has the leaves of each document that was joined in process or has leaves in a
+slice.  Slices and documents have half of the memory each: the least recently used slices are
+evicted first, and the oldest documents, with their slices.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
-from join_stage.batch import Layout, strings_of_rows
-from join_stage.in_process.signatures import LeafPosition
-from join_stage.in_process.slices import ENTRY, POSTING, Posting, Slice, size_of
-from join_stage.relational.state import JoinState
+from xscl.join_stage.batch import Layout, strings_of_rows
+from xscl.join_stage.in_process.signatures import LeafPosition
+from xscl.join_stage.in_process.slices import ENTRY, POSTING, Posting, Slice, size_of
+from xscl.join_stage.relational.state import JoinState
 
 __all__ = ["DocumentLeaves", "LayoutPositions", "ViewCache"]
 
 _LONE = 100
 _DOCUMENT = 350
 _LEAF = 24
-"""Bytes, about."""
+"""Estimated bytes."""
 
 
 _NOWHERE = -1
-"""Instead of a document: a string stands in none any more."""
+"""Instead of a document: no document has the string any more."""
 
 _Leaves = tuple[int, int, tuple[int | None, ...]]
-"""A document's time, the number of the tuple of its positions, and their strings: numbers alone, of
-which Python's collector of cycles need not know, for there are millions."""
+"""A document's time, the number of the tuple of its positions, and their strings: only numbers,
+which Python's collector of cycles need not visit, since there are millions."""
 
 _UNKNOWN = -1
-"""Instead of the number, where only strings are known: of the slices that the document is in, and
-some whose slice was let go."""
+"""Instead of the number, where only strings are known: those of the slices that the document is in,
+and some whose slice was evicted."""
 
 _SHAPES = 200_000
-"""So many tuples of positions are numbered."""
+"""The maximal number of numbered tuples of positions."""
 
 
 @dataclass(slots=True)
 class DocumentLeaves:
-    """The leaves of a document: their positions, in the same order their strings."""
+    """The leaves of a document: their positions, and in the same order their strings."""
 
     positions: tuple[LeafPosition, ...]
     strings: tuple[int | None, ...]
@@ -52,9 +52,9 @@ class DocumentLeaves:
 
 @dataclass(frozen=True, slots=True)
 class LayoutPositions:
-    """The positions of a layout's rows, the number of their tuple, and of the leaves that may join
-    the positions, and which of a document's strings; whether each row has a string, so that these
-    are `in_order` of the rows."""
+    """The positions of a layout's rows and the number of their tuple; of the leaves that may join,
+    the positions and the indices of their strings in the document; whether each row has a string,
+    so that these are `in_order` of the rows."""
 
     layout: Layout
     positions: tuple[LeafPosition, ...]
@@ -64,9 +64,9 @@ class LayoutPositions:
     in_order: bool
 
     def joining_strings(self, strings: tuple[int | None, ...]) -> Sequence[int]:
-        """Which of a document's strings may join."""
+        """The strings of a document that may join."""
         if len(self.places) == len(strings):
-            # As most do; that they are as many and ascend says that they are all.
+            # As most do; equal length and ascending order imply that they are all.
             return strings  # type: ignore[return-value]
         return [strings[place] for place in self.places]  # type: ignore[misc]
 
@@ -74,9 +74,10 @@ class LayoutPositions:
 class ViewCache:
     """Slices by string and leaves by document, within some bytes.
 
-    `position` gives the position of a leaf path and nodes.  `hits` and `misses` count the slices
-    asked for, `evicted` those that went for want of memory; with `holes` a string may stand
-    somewhere and have no slice.  The result of `layout_positions` holds for one `version`.
+    `position` returns the position of a leaf path and nodes.  `hits` and `misses` count the slices
+    that were looked up, `evicted` those that were evicted for lack of memory; with `holes` a string
+    may be in some document and have no slice.  The result of `layout_positions` holds for one
+    `version`.
     """
 
     def __init__(
@@ -92,8 +93,8 @@ class ViewCache:
         self.misses = 0
         self.evicted = 0
         self.version = 0
-        # A string that stands in one document has that instead of a slice.  The slices that were
-        # not used for longest come first, once there are many.
+        # A string that is in one document has that instead of a slice. The least recently used
+        # slices come first, once there are many.
         self._slices: dict[int, Slice | int] = {}
         self._documents: dict[int, _Leaves] = {}
         self._shapes: list[tuple[LeafPosition, ...]] = []
@@ -101,7 +102,7 @@ class ViewCache:
         self._slice_bytes = 0
         self._document_bytes = 0
         self._highest = 0
-        # Whether something went that the relations may not have yet, or may have still.
+        # Whether something was removed that the relations may not have yet, or may still have.
         self._unwritten = False
         self.holes = False
 
@@ -110,12 +111,12 @@ class ViewCache:
 
     @property
     def bytes(self) -> int:
-        """The memory that slices and documents take, about."""
+        """The estimated memory of slices and documents."""
         return self._slice_bytes + self._document_bytes
 
     @property
     def _crowded(self) -> bool:
-        """Whether there are so many slices that it matters which were used last."""
+        """Whether there are so many slices that their order of use matters."""
         return self._slice_bytes > self._memory // 4
 
     # Slices.
@@ -127,8 +128,8 @@ class ViewCache:
         positions: LayoutPositions,
         strings: tuple[int | None, ...],
     ) -> list[tuple[LeafPosition, Slice]]:
-        """Takes in a document; returns the slices of those of its strings that others may have,
-        each with the position where it has the string, for `add`.
+        """Adds a document; returns the slices of those of its strings that others may have, each
+        with the position where it has the string, for `add`.
 
         Where there are holes, they must have been filled.
         """
@@ -155,8 +156,8 @@ class ViewCache:
         return met
 
     def fill(self, strings: Iterable[int | None]) -> None:
-        """Fills what slices of some strings are missing, before they are asked for, and all at
-        once: a batch costs one look into the relations, not each of its documents."""
+        """Fills the missing slices of some strings, before they are needed, and all in one step: a
+        batch costs one query of the relations, not one for each of its documents."""
         slices, highest = self._slices, self._highest
         missing = {
             string
@@ -169,7 +170,7 @@ class ViewCache:
             self._fill(missing)
 
     def _spread(self, string: int) -> Slice:
-        """The slice of a string, as one that was just used."""
+        """The slice of a string, marked as just used."""
         entry = self._slices[string]
         if self._crowded:
             del self._slices[string]
@@ -208,7 +209,7 @@ class ViewCache:
     # Documents.
 
     def layout_positions(self, layout: Layout, joins: Callable[[int], bool]) -> LayoutPositions:
-        """The positions of a layout; apart from others, the positions of paths that join."""
+        """The positions of a layout; separately, the positions of paths that join."""
         rows = zip(layout.paths, layout.chains, strict=True)
         positions = tuple([self._position(path, chain) for path, chain in rows])
         joining = [
@@ -226,7 +227,7 @@ class ViewCache:
         )
 
     def add(self, document: int, time: int, met: Iterable[tuple[LeafPosition, Slice]]) -> None:
-        """Adds a document that has been taken in to the slices that it has met."""
+        """Adds an entered document to the slices that it has met."""
         for position, of_string in met:
             posting = of_string.get(position)
             if posting is None:
@@ -236,7 +237,7 @@ class ViewCache:
             self._slice_bytes += ENTRY
 
     def reached(self, string: int) -> None:
-        """All strings up to a number have come."""
+        """Notes that all strings up to a number have come."""
         self._highest = max(self._highest, string)
 
     def leaves(self, documents: Iterable[int]) -> dict[int, DocumentLeaves]:
@@ -267,10 +268,10 @@ class ViewCache:
             self._put(document, (time, shape, found[document].strings))
         return found
 
-    # Letting go.
+    # Eviction.
 
-    def came(self, strings: Iterable[int | None]) -> None:
-        """Strings came that were not joined in process: their slices are to be filled anew."""
+    def note_new(self, strings: Iterable[int | None]) -> None:
+        """Notes strings that were not joined in process: their slices must be filled again."""
         self.holes = True
         for string in strings:
             if string is not None:
@@ -279,7 +280,7 @@ class ViewCache:
                     self._highest = string
 
     def drop(self, documents: Iterable[int]) -> None:
-        """Documents are no more."""
+        """Removes documents."""
         self._unwritten = True
         for document in documents:
             if document not in self._documents:
@@ -290,27 +291,27 @@ class ViewCache:
                     self._withdraw(document, time, string)
 
     def collected(self, strings: Iterable[int]) -> None:
-        """Strings are no more: their numbers are not used again."""
+        """Removes strings: their numbers are not reused."""
         for string in strings:
             self._let_go(string)
 
     def clear(self) -> None:
-        """Lets go of all; it is filled again as it is asked for."""
-        for held in (self._slices, self._documents, self._shape_numbers):
-            held.clear()
+        """Drops everything; it is filled again on demand."""
+        for cache in (self._slices, self._documents, self._shape_numbers):
+            cache.clear()
         self._shapes = []
         self._slice_bytes = self._document_bytes = 0
         self._unwritten = self.holes = True
         self.version += 1
 
     def shrink(self) -> None:
-        """Lets go of slices and documents beyond the memory."""
+        """Evicts slices and documents beyond the memory."""
         if len(self._shapes) > _SHAPES:
             self.clear()
         half = self._memory // 2
         if self._document_bytes <= half and self._slice_bytes <= half:
             return
-        # Some more than must go: whoever looks for the first ones passes those that have gone.
+        # Some more than necessary: each search for the first ones passes those that were evicted.
         enough = half - half // 8
         before = self.evicted
         if self._document_bytes > half:
@@ -330,8 +331,8 @@ class ViewCache:
             self._unwritten = self.holes = True
 
     def _write(self) -> None:
-        """Brings the relations up to date before a look into them, if the slices have lost any
-        entry: documents joined in process are in the slices from the beginning."""
+        """Updates the relations before a query of them, if the slices have lost any entry:
+        documents joined in process are in the slices from the beginning."""
         if self._unwritten:
             self._state.write()
             self._unwritten = False
@@ -377,7 +378,7 @@ class ViewCache:
                 del entry[position]
                 self._slice_bytes -= POSTING
         if not entry:
-            # Not that it is unknown where the string stands: nowhere.
+            # Known to be in no document, rather than unknown.
             self._let_go(string)
             self._slices[string] = _NOWHERE
             self._slice_bytes += _LONE

@@ -1,7 +1,7 @@
 """Rows of batches as columns of the relations, of many batches at a time.
 
-A document that comes singly is joined in process (law 10); it is turned into columns when it is
-written to the relations, with many others.
+A document that comes singly is joined in process (docs/laws.md#two-value-joins); it is turned into
+columns when it is written to the relations, with many others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from join_stage.batch import (
+from xscl.join_stage.batch import (
     Accepted,
     CompositeRow,
     DocumentRow,
@@ -18,7 +18,7 @@ from join_stage.batch import (
     Witness,
     strings_of_rows,
 )
-from join_stage.relational.relations import Column, Columns
+from xscl.join_stage.relational.relations import Column, Columns
 
 __all__ = [
     "accept_columns",

@@ -1,9 +1,9 @@
-"""The join in DuckDB: for large batches, and for queries that review documents held.
+"""The join in DuckDB: for large batches, and for queries that review retained documents.
 
-A batch becomes the relations' current one (Algorithm 2), its equal leaves the relation `pair`;
-then the conjunctive query of each template that has met its equalities is evaluated against R_T,
-and the time constraints of the queries of each row are tested (Algorithm 3).  A join without an
-equality is done here alone, whoever joins the rest of a batch.
+A batch becomes the relations' current one (Algorithm 2), its equal leaves the relation `pair`; then
+the conjunctive query of each template that has met its equalities is evaluated against R_T, and the
+time constraints of the queries of each row are tested (Algorithm 3).  Joins without an equality are
+done here, even where the rest of a batch was joined elsewhere.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from join_stage.batch import Accepted, Batch
-from join_stage.batch_join import Rows, Wanted
-from join_stage.plan import Plan
-from join_stage.registry import Registry
-from join_stage.relational.matches import found_sql, matches_sql
-from join_stage.relational.query_relations import QueryRelations
-from join_stage.relational.retention import Retention
-from join_stage.relational.state import JoinState
-from join_stage.relational.value_join import (
+from xscl.join_stage.batch import Accepted, Batch
+from xscl.join_stage.batch_join import Rows, Wanted
+from xscl.join_stage.plan import Plan
+from xscl.join_stage.registry import Registry
+from xscl.join_stage.relational.matches import found_sql, matches_sql
+from xscl.join_stage.relational.query_relations import QueryRelations
+from xscl.join_stage.relational.retention import Retention
+from xscl.join_stage.relational.state import JoinState
+from xscl.join_stage.relational.value_join import (
     Delta,
     bring_together,
     join_values,
@@ -48,7 +48,7 @@ class RelationalJoin:
         self._before: int | None = None
         self._viewed_depth = 0
         self._delta = Delta(None, in_order=False)
-        # The plans of the queries asked for; None is all.
+        # The plans of the queries to join for; None is all.
         self._asked: frozenset[str] | None = None
         # Whether the batch was joined elsewhere; and that batch, until the relations need it.
         self._following = False
@@ -58,14 +58,14 @@ class RelationalJoin:
     # Batches
 
     def join(self, batch: Batch) -> bool:
-        """Takes in a batch and joins it."""
+        """Adds a batch and joins it."""
         self._come(batch, in_order=self._is_in_order(batch, self._latest))
         self._begin(batch)
         self._join_values()
         return True
 
     def follow(self, batch: Batch, *, crossed: bool) -> None:
-        """Takes in a batch that was joined elsewhere, but for joins without an equality, unless it
+        """Adds a batch that was joined elsewhere, except for joins without an equality, unless it
         was `crossed`."""
         self._state.take(batch)
         self._crossed = crossed
@@ -76,20 +76,20 @@ class RelationalJoin:
 
     def review(self, batch: Batch, queries: Collection[int]) -> None:
         """Joins documents and composites that are in the state already, for some queries."""
-        self._begin_anew()
+        self._reset()
         self._state.begin_again(batch)
         self._delta = Delta(None, in_order=False)
         self._join_asked(queries)
 
     def restore(self, batch: Batch, queries: Collection[int]) -> None:
-        """Takes in a batch, and joins it for some queries."""
+        """Adds a batch, and joins it for some queries."""
         self._come(batch, in_order=False)
         self._begin(batch)
         self._join_asked(queries)
 
     def rejoin(self, queries: Collection[int]) -> None:
         """Joins all that is in the state within itself, for some queries."""
-        self._begin_anew()
+        self._reset()
         self._state.make_all_current()
         self._delta = Delta(None, in_order=False)
         self._join_asked(queries)
@@ -100,16 +100,16 @@ class RelationalJoin:
         moved: Sequence[tuple[int, int | None]],
         unvalued: Sequence[int],
     ) -> None:
-        """Follows changes of leaf paths; until `accept` is next called, the rows of those that
-        have moved are not let go."""
+        """Applies changes of leaf paths; until `accept` is next called, the rows of those that have
+        moved are not dropped."""
         self._state.change(gone, moved, unvalued)
 
     def accept(self, accepts: Sequence[Accepted]) -> None:
-        """Takes in what leaf paths accept anew."""
+        """Adds the new accepts of leaf paths."""
         self._state.add_accepts(accepts)
 
     def prepare(self) -> None:
-        """Brings the relations up to date with the queries and with what was joined elsewhere."""
+        """Updates the relations to the queries and to what was joined elsewhere."""
         self._state.write()
         if self._queries.flush() or self._state.paths_changed:
             self._state.paths_changed = False
@@ -156,8 +156,8 @@ class RelationalJoin:
         return counts
 
     def plans(self) -> list[Plan]:
-        """The plans that the current batch may have something for: it has met their equalities,
-        or some document of it has their leaves."""
+        """The plans that may have matches in the current batch: it has met their equalities, or
+        some document of it has their leaves."""
         joins = self._numbers("SELECT DISTINCT j FROM pair")
         spines: set[int] = set()
         if self._registry.filters or self._registry.crossing:
@@ -165,10 +165,10 @@ class RelationalJoin:
         return self._registry.plans_with(joins, spines)
 
     def matches(self, plan: Plan, nodes: tuple[int, ...], valued: tuple[int, ...] = ()) -> str:
-        """The FROM clause of a plan's matches that the current batch completes, with these nodes
-        of the template as n0, n1, … and the strings of the valued ones.
+        """The FROM clause of a plan's matches that the current batch completes, with these nodes of
+        the template as n0, n1, … and the strings of the valued ones.
 
-        It holds until it is asked for another plan.
+        It is valid until another plan is requested.
         """
         rows, queries = f"rows_{plan.id}", "query"
         if self._asked is not None:
@@ -183,13 +183,13 @@ class RelationalJoin:
 
     # State
 
-    def forget(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
+    def evict(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
         """Drops documents and composites, and rows that no query can reach from the watermark."""
-        self._retention.forget(watermark, documents, exact=exact)
+        self._retention.evict(watermark, documents, exact=exact)
 
-    def unheld_strings(self, *, exact: bool) -> dict[int, str]:
-        """The strings that no row holds, looked for only when that pays unless `exact`."""
-        return self._retention.unheld_strings(exact=exact)
+    def unstored_strings(self, *, exact: bool) -> dict[int, str]:
+        """The strings that no row has, searched only when that pays unless `exact`."""
+        return self._retention.unstored_strings(exact=exact)
 
     def drop_strings(self, strings: Sequence[int]) -> None:
         """Drops strings."""
@@ -200,7 +200,7 @@ class RelationalJoin:
     def _is_in_order(self, batch: Batch, latest: int | None) -> bool:
         """Whether nothing in a batch is earlier than anything before it, up to the latest.
 
-        Within the batch, the other order of a pair is found as ΔL ⋈ ΔR all the same.
+        Within the batch, the other order of a pair is found as ΔL ⋈ ΔR in any case.
         """
         return latest is None or min(batch.times.values(), default=0) >= latest
 
@@ -216,10 +216,10 @@ class RelationalJoin:
 
     def _begin(self, batch: Batch) -> None:
         """Makes a new batch the current one."""
-        self._begin_anew()
+        self._reset()
         self._state.begin(batch)
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         self._asked, self._following, self._followed = None, False, None
         self.prepare()
 
@@ -228,7 +228,7 @@ class RelationalJoin:
         join_values(self._connection, bounds=bounds, depth=depth, delta=self._delta)
 
     def _join_asked(self, queries: Collection[int]) -> None:
-        """Joins the current batch for some queries; `outputs` then has those of no others."""
+        """Joins the current batch for some queries; `outputs` then returns only their matches."""
         if not queries:
             self._asked = frozenset()
             return

@@ -1,4 +1,4 @@
-"""The queries in the relations: `value_join`, `rows_T` and `query`, after the registry.
+"""The queries in the relations: `value_join`, `rows_T` and `query`, following the registry.
 
 Changes are written before the next batch that DuckDB joins, all of them in a few statements.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from join_stage.bounds import Bounds
-from join_stage.registry import Registry, Row
-from join_stage.relational.relations import Columns, delete, insert, numbers, recreate
+from xscl.join_stage.bounds import Bounds
+from xscl.join_stage.registry import Registry, Row
+from xscl.join_stage.relational.relations import Columns, delete, insert, numbers, recreate
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,15 +28,14 @@ class QueryRelations:
         self._tables: set[str] = set()
 
     def flush(self) -> bool:
-        """Writes what has changed; returns whether value joins have come or gone."""
+        """Writes the changes; returns whether value joins were added or removed."""
         self._flush_rows()
         self._flush_queries()
         return self._flush_value_joins()
 
     def ask(self, queries: Collection[int]) -> tuple[frozenset[str], tuple[int, int]]:
-        """Notes some queries as those asked for, if they are registered: the relations
-        `asked_query` and `asked_value_join`.  Returns the ids of their plans and their widest
-        (lo, wl)."""
+        """Selects some queries, if they are registered: the relations `asked_query` and
+        `asked_value_join`.  Returns the ids of their plans and their widest (lo, wl)."""
         found = {number: self._registry.query(number) for number in queries}
         asked = {number: query for number, query in found.items() if query is not None}
         joins = {join.number for query in asked.values() for join in query.row.joins}
@@ -95,9 +94,9 @@ class QueryRelations:
         changes = self._registry.value_joins.changes.take()
         if old := [*changes.changed, *changes.gone]:
             delete(self._connection, "value_join", "j", old)
-        if anew := [*changes.changed.values(), *changes.new.values()]:
+        if written := [*changes.changed.values(), *changes.new.values()]:
             names = ["j", "ls", "rs", "lo", "wl"]
-            values = ((join.number, *join.spines, *join.bounds.widest) for join in anew)
+            values = ((join.number, *join.spines, *join.bounds.widest) for join in written)
             insert(self._connection, "value_join", _columns(names, values))
         return bool(changes.new or changes.gone)
 

@@ -1,6 +1,6 @@
 """The relations of the join stage in DuckDB: join state, current batch, queries.
 
-    node      (doc, node, path, s, ts, chain)   R_doc and R_bin in one, as rows of paths (law 2)
+    node      (doc, node, path, s, ts, chain)   R_doc and R_bin in one (docs/laws.md#path-rows)
     node_w    the same of the current batch     R_docW and R_binW
     document  (doc, ts, stream, id)             R_docTS
     composite (doc, ts, start, first, parts)    R_docTS of composites
@@ -16,8 +16,8 @@ shares the documents' numbers: it runs from `start` to `ts`, `parts` are its doc
 the smallest of them.  Its rows in `node` are leaves without structure.
 
 Times are integer microseconds.  `lo` and `wl` bound dt = t(right) - t(left): dt > lo and
-|dt| <= wl; `since` is the first document that a query sees.  Matches of a `sole_disjunct` are
-nobody else's; of other disjuncts they may be the same.
+|dt| <= wl; `since` is the first document that a query sees.  No other query has the
+matches of a `sole_disjunct`; those of other disjuncts may coincide.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Column:
     values: Sequence[object]
 
     def arrow(self) -> pa.Array:
-        """The column in Arrow's form, for many values; importing it takes longer than a few do."""
+        """The column in Arrow's form, for many values; for a few, importing Arrow takes longer than
+        it saves."""
         import pyarrow as pa
 
         of_one = getattr(pa, _TYPES[self.type.removesuffix("[]")])()
@@ -92,10 +93,10 @@ def create(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def when_needed(connect: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
-    """A connection to an empty database, which its first statement opens and gives our relations.
+    """A connection to an empty database, opened by its first statement, with these relations.
 
-    Opening takes longer than many an engine lives, and one whose batches are all joined in
-    process needs no database.
+    Opening takes longer than the life of many an engine, and an engine whose batches are all joined
+    in process needs no database.
     """
     return cast("duckdb.DuckDBPyConnection", _WhenNeeded(connect))
 
@@ -105,7 +106,7 @@ class _WhenNeeded:
         self._connect = connect
 
     def __getattr__(self, name: str) -> object:
-        # The names that are found once are attributes from then on.
+        # Names are attributes after their first look-up.
         connection = self.__dict__.get("_connection")
         if connection is None:
             connection = self._connection = self._connect()
@@ -122,10 +123,10 @@ def insert(connection: duckdb.DuckDBPyConnection, relation: str, columns: Column
 
 
 def recreate(connection: duckdb.DuckDBPyConnection, relation: str, columns: Columns) -> None:
-    """Makes columns a temporary relation, instead of what it was.
+    """Replaces a temporary relation with columns.
 
-    A temporary table that is emptied and filled again with a few rows at a time keeps all that
-    was ever in it; one that is made anew does not, and costs no more.
+    A temporary table that is emptied and filled again with a few rows at a time retains all that
+    was ever in it; a table that is created again does not, and costs no more.
     """
     _write(connection, f'CREATE OR REPLACE TEMP TABLE "{relation}" AS', columns)
 
@@ -133,7 +134,7 @@ def recreate(connection: duckdb.DuckDBPyConnection, relation: str, columns: Colu
 def delete(
     connection: duckdb.DuckDBPyConnection, relation: str, column: str, values: Sequence[int]
 ) -> int:
-    """Deletes the rows with one of these values in a column; returns how many they were."""
+    """Deletes the rows with one of these values in a column; returns their number."""
     command = f'DELETE FROM "{relation}" WHERE "{column}" IN'
     if len(values) <= _FEW:
         deleted = connection.execute(f"{command} (SELECT unnest(?::BIGINT[]))", [list(values)])

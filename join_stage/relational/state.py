@@ -1,9 +1,8 @@
 """The join state: Algorithm 2, and its reverse.
 
-A batch leaves its witnesses, its documents and composites, and the strings that are new.  Those
-that are joined in process wait in `waiting` to be written: until they are asked for here, or
-memory has no room for more.
-As queries come and go, stage 1's leaf paths change, and with them the rows that bear them.
+A batch leaves its witnesses, its documents and composites, and the new strings.  Those that are
+joined in process are `pending`: they are written on demand, or when memory is full.  As queries
+come and go, stage 1's leaf paths change, and with them the rows that have them.
 """
 
 from __future__ import annotations
@@ -12,42 +11,42 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from join_stage.batch import Accepted, Batch, DoubleOf
-from join_stage.relational.columns import (
+from xscl.join_stage.batch import Accepted, Batch, DoubleOf
+from xscl.join_stage.relational.columns import (
     accept_columns,
     composite_columns,
     document_columns,
     string_columns,
     witness_columns,
 )
-from join_stage.relational.relations import delete, insert, numbers, recreate
-from join_stage.relational.waiting import Waiting
+from xscl.join_stage.relational.pending import PendingRows
+from xscl.join_stage.relational.relations import delete, insert, numbers, recreate
 
 if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["JoinState"]
 
-_LEAST_WAITING = 5_000
+_LEAST_PENDING = 5_000
 _PER_ROW = 1_024
-"""So many nodes, documents and composites may wait to be written: of as many bytes of memory one,
-but these at least."""
+"""The number of nodes, documents and composites that may be pending: one for so many bytes of
+memory, but at least the former number."""
 
 _TAKEN = 1_000
-"""Of so many nodes, documents and composites the batches are gathered."""
+"""Batches are gathered once they have so many nodes, documents and composites."""
 
-_AT_ONCE = 5_000
-"""So many documents and composites are written at once where memory has no room for more; and so
-many may wait to be deleted."""
+_WRITTEN_TOGETHER = 5_000
+"""The number of documents and composites that are written together when memory is full, and that
+may be pending for deletion."""
 
 
 class JoinState:
-    """The documents' rows in the relations; batches that are not there yet wait for `write`.
+    """The documents' rows in the relations; other batches are pending until `write`.
 
-    `rows` counts the rows of `node`, written or waiting; `came` how many were ever written, and
-    `loosened` how many have ever gone or lost their string.  `accepts_changed` is set when accepts
-    change, and `paths_changed` when they do in the relation; `unsettled` are leaf paths that have
-    taken over rows of others, and whose other accepts come with the next batch.
+    `rows` counts the rows of `node`, written or pending; `came` how many were ever written, and
+    `loosened` how many were ever dropped or lost their string.  `accepts_changed` is set when
+    accepts change, and `paths_changed` when they do in the relation; `unsettled` are leaf paths
+    that have taken over rows of others, and whose other accepts come with the next batch.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class JoinState:
     ) -> None:
         self._connection = connection
         self.double_of = double_of
-        self._most_waiting = max(memory // _PER_ROW, _LEAST_WAITING)
+        self._most_pending = max(memory // _PER_ROW, _LEAST_PENDING)
         self.rows = 0
         self.came = 0
         self.loosened = 0
@@ -66,11 +65,11 @@ class JoinState:
         self._documents = 0
         self._composites = 0
         self._strings = False
-        self._gathered = Waiting()
-        # Batches that are not gathered yet, and how much there is in them.
+        self._gathered = PendingRows()
+        # Batches that are not gathered yet, and their size.
         self._taken: list[Batch] = []
         self._size_taken = 0
-        self._accepts_waiting: list[Accepted] = []
+        self._pending_accepts: list[Accepted] = []
         self._dropped: list[int] = []
 
     def begin(self, batch: Batch) -> None:
@@ -87,20 +86,20 @@ class JoinState:
         self.rows += batch.rows
         self._taken.append(batch)
         self._size_taken += batch.rows + len(batch.times)
-        if self._size_taken > _TAKEN and len(self._waiting) > self._most_waiting:
-            self._count_dropped(self._waiting.settle())
-            while len(self._waiting) > self._most_waiting:
-                self._write(self._waiting.take(_AT_ONCE))
+        if self._size_taken > _TAKEN and len(self._pending) > self._most_pending:
+            self._count_dropped(self._pending.settle())
+            while len(self._pending) > self._most_pending:
+                self._write(self._pending.take(_WRITTEN_TOGETHER))
 
     def write(self) -> None:
-        """Writes what has waited for it."""
-        if self._accepts_waiting:
-            insert(self._connection, "accept", accept_columns(self._accepts_waiting))
-            self._accepts_waiting = []
+        """Writes what is pending."""
+        if self._pending_accepts:
+            insert(self._connection, "accept", accept_columns(self._pending_accepts))
+            self._pending_accepts = []
             self.accepts_changed = self.paths_changed = True
-        self._count_dropped(self._waiting.settle())
-        waiting, self._gathered = self._waiting, Waiting()
-        self._write(waiting)
+        self._count_dropped(self._pending.settle())
+        pending, self._gathered = self._pending, PendingRows()
+        self._write(pending)
         self._delete_dropped()
 
     def make_current(self, batch: Batch) -> None:
@@ -115,7 +114,7 @@ class JoinState:
 
     def begin_again(self, batch: Batch) -> None:
         """Makes documents and composites that are in the state the current batch: its witnesses
-        take the place of the documents' rows, the composites keep theirs."""
+        replace the documents' rows, the composites keep theirs."""
         self.write()
         if batch.strings:
             self._strings = True
@@ -140,11 +139,11 @@ class JoinState:
         moved: Sequence[tuple[int, int | None]],
         unvalued: Sequence[int],
     ) -> None:
-        """Follows what became of leaf paths.
+        """Applies changes of leaf paths.
 
-        `gone` are spines that are no more, `moved` leaf paths that are no more, with those that
-        take over their rows, or None where no query reads them; `unvalued` are leaf paths,
-        numbered as after the move, whose strings no query reads.
+        `gone` are released spines, `moved` removed leaf paths, each with the one that takes over
+        its rows, or None where no query reads them; `unvalued` are leaf paths, numbered as after
+        the move, whose strings no query reads.
         """
         self.write()
         self.paths_changed = True
@@ -171,21 +170,21 @@ class JoinState:
         self.accepts_changed = True
 
     def add_accepts(self, accepts: Sequence[Accepted]) -> None:
-        """Adds what paths accept anew; with it, all is known of those that have taken over rows."""
+        """Adds the new accepts of leaf paths; this settles those that have taken over rows."""
         if self.unsettled:
             self.unsettled.clear()
             self.accepts_changed = True
         if accepts:
-            self._accepts_waiting += accepts
+            self._pending_accepts += accepts
             self.accepts_changed = True
 
     def drop(self, documents: Sequence[int]) -> None:
-        """Drops documents and composites with all that they left; they are deleted later."""
-        waiting = self._waiting
-        self._dropped += waiting.drop(documents)
-        if 4 * len(waiting.gone) > len(waiting.times):
-            self._count_dropped(waiting.settle())
-        if len(self._dropped) > _AT_ONCE or len(self._dropped) == self._documents:
+        """Drops documents and composites with all their rows; they are deleted later."""
+        pending = self._pending
+        self._dropped += pending.drop(documents)
+        if 4 * len(pending.gone) > len(pending.times):
+            self._count_dropped(pending.settle())
+        if len(self._dropped) > _WRITTEN_TOGETHER or len(self._dropped) == self._documents:
             self._delete_dropped()
 
     def drop_before(self, watermark: int, reaches: str) -> None:
@@ -233,59 +232,59 @@ class JoinState:
         ).fetchall()
         return {number: (value, double) for number, value, double in found}
 
-    def strings_held(self, strings: Collection[int]) -> set[int]:
-        """The strings of some that rows hold."""
+    def strings_stored(self, strings: Collection[int]) -> set[int]:
+        """Those of some strings that rows have."""
         self.write()
-        held = self._connection.execute(
+        kept = self._connection.execute(
             "SELECT DISTINCT s FROM node WHERE s IN (SELECT unnest(?::BIGINT[]))", [list(strings)]
         ).fetchall()
-        return {number for (number,) in held}
+        return {number for (number,) in kept}
 
-    def unheld_strings(self) -> dict[int, str]:
-        """The strings that no row holds, by number."""
-        waiting = self._waiting
-        self._count_dropped(waiting.settle())
+    def unstored_strings(self) -> dict[int, str]:
+        """The strings that no row has, by number."""
+        pending = self._pending
+        self._count_dropped(pending.settle())
         self._delete_dropped()
-        unheld = waiting.unheld()
+        unstored = pending.unstored()
         if self._strings:
-            held = waiting.held()
+            kept = pending.strings_of_witnesses()
             rows: list[tuple[int, str]] = self._connection.execute(
                 "SELECT id, value FROM strings "
                 "WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL)"
             ).fetchall()
-            unheld.update((number, value) for number, value in rows if number not in held)
-        return unheld
+            unstored.update((number, value) for number, value in rows if number not in kept)
+        return unstored
 
     def drop_strings(self, strings: Sequence[int]) -> None:
-        """Drops strings that nothing holds any more."""
-        if written := self._waiting.drop_strings(strings):
+        """Drops strings that nothing stores any more."""
+        if written := self._pending.drop_strings(strings):
             delete(self._connection, "strings", "id", [*written])
 
     def witnesses_by_stream(self) -> dict[str, int]:
-        """The number of rows of `node` that the documents of each stream have, with what waits to
-        be written."""
+        """The number of rows of `node` that the documents of each stream have, including pending
+        ones."""
         query = "SELECT stream, count(*) FROM node JOIN document USING (doc) GROUP BY stream"
         rows = Counter(dict(self._connection.execute(query).fetchall()))
-        streams = {number: stream for number, _, stream, _ in self._waiting.documents}
-        for number, layout, _ in self._waiting.witnesses:
+        streams = {number: stream for number, _, stream, _ in self._pending.documents}
+        for number, layout, _ in self._pending.witnesses:
             if number in streams:
                 rows[streams[number]] += len(layout.paths)
         return rows
 
     @property
-    def _waiting(self) -> Waiting:
-        """All that waits to be written."""
+    def _pending(self) -> PendingRows:
+        """All that is pending."""
         if self._taken:
             self._gathered.add(self._taken)
             self._taken, self._size_taken = [], 0
         return self._gathered
 
-    def _write(self, waiting: Waiting) -> None:
-        self._add(waiting)
-        if waiting.witnesses:
-            insert(self._connection, "node", witness_columns(waiting.witnesses, waiting.times))
+    def _write(self, pending: PendingRows) -> None:
+        self._add(pending)
+        if pending.witnesses:
+            insert(self._connection, "node", witness_columns(pending.witnesses, pending.times))
 
-    def _add(self, some: Batch | Waiting) -> None:
+    def _add(self, some: Batch | PendingRows) -> None:
         """Adds all rows but witnesses."""
         self._documents += len(some.times)
         self._composites += len(some.composites)

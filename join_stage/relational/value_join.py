@@ -1,17 +1,16 @@
 """The value join: which leaves of two documents are equal, for which of the queries' equalities.
 
-    ΔL ⋈ R  ∪  L ⋈ ΔR  ∪  ΔL ⋈ ΔR      (law 9; Δ is the current batch, section 6.5's R_vj)
+    ΔL ⋈ R  ∪  L ⋈ ΔR  ∪  ΔL ⋈ ΔR      (docs/laws.md#time; Δ: the batch, section 6.5's R_vj)
 
 A pair is a left and a right document within the widest window.  Where every query is FOLLOWED BY
-and the batch is later than all before it, ΔL ⋈ R can hold nothing and is left out; where a batch
-is reviewed for queries that have come after it, it is joined with itself alone.  Equal leaves
-are rows of paths; only then do the pairs of paths that occur get looked up in what they accept,
-so that a row comes out for each equality (j) that some query asks about, with the marked
-ancestors of both leaves: the relation `pair` that the conjunctive queries read.
+and the batch is later than all before it, ΔL ⋈ R is empty and is left out; where a batch is
+reviewed for queries that have come after it, it is joined with itself only.  Equal leaves are rows
+of paths.  Only after this join are the pairs of paths that occur looked up in what they accept, so
+that a row comes out for each equality (j) that some query requires, with the marked ancestors of
+both leaves: the relation `pair` that the conjunctive queries read.
 
-A plan without an equality reads `together` instead: all pairs of documents that its windows bring
-together, a cross product within the window, of documents that have nodes for the plan on either
-side.
+A plan without an equality reads `together` instead: all pairs of documents within the plan's
+windows, a cross product of documents that have nodes for the plan on either side.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from join_stage.plan import Plan
+from xscl.join_stage.plan import Plan
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,8 +30,8 @@ __all__ = ["Delta", "bring_together", "join_values", "note_joining_paths"]
 class Delta:
     """Which pairs are new.
 
-    `first` is the first document of the current batch, None for one that is reviewed; `in_order`
-    that no document of the batch is earlier than one before it.
+    `first` is the first document of the current batch, None for one that is reviewed; `in_order` is
+    whether no document of the batch is earlier than one before it.
     """
 
     first: int | None
@@ -41,8 +40,8 @@ class Delta:
     def sides(self, relation: str, lo: int) -> list[tuple[str, str]]:
         """The left and the right sides to be joined, each pair being in one of them.
 
-        `relation` holds all documents, and with `_w` after its name those of the batch; only
-        pairs with dt > `lo` are of interest.
+        `relation` has all documents, and with `_w` after its name those of the batch; only pairs
+        with dt > `lo` are of interest.
         """
         new = f"{relation}_w"
         if self.first is None:
@@ -88,8 +87,8 @@ SELECT DISTINCT path FROM accept JOIN {of}value_join ON spine = rs;
 
 
 def note_joining_paths(connection: duckdb.DuckDBPyConnection, of: str = "") -> None:
-    """Notes which paths join at all, on either side: to be called when `accept` or `value_join`
-    has changed.  With `asked_` as `of`, of the queries asked for."""
+    """Notes which paths join, on either side: to be called when `accept` or `value_join` has
+    changed.  With `asked_` as `of`, for the selected queries."""
     connection.execute(_JOINING_PATHS.format(of=of))
 
 

@@ -1,40 +1,44 @@
-"""The algebra of event queries: plans in, compiled operators out (patterns-cel.md, section 3).
+"""The algebra of event queries: plans in, compiled operators out (docs/semantics.md#operators).
 
 `nodes` has the operators, each in a file of its own, with how an attribute of its events is read;
-`terms` are what conditions and items are made of, `texts` their Python, `compiled` that as
-functions.  `attributes` are all that an event has, `identity` says which events are one,
-`normal_form` has fewer ways to say the same, `localised` makes equal operators one.  `layout` is
-where a source's attributes stand.
+conditions and items consist of `terms`, `texts` has their Python, `compiled` that as functions.
+`attributes` are all that an event has, `identity` says which events are equal, `normal_form`
+reduces the ways to write a plan, `localised` makes equal operators one.
 """
 
-from pattern_stage.algebra.attributes import attributes, published, reader
-from pattern_stage.algebra.compiled import (
+from xscl.pattern_stage.algebra.attributes import attributes, published, reader
+from xscl.pattern_stage.algebra.compiled import (
     admits,
+    continues,
+    events,
     function,
-    goes_on,
+    history,
     iterated,
     mapped,
+    texts_of,
 )
-from pattern_stage.algebra.functions import NAMES
-from pattern_stage.algebra.identity import frozen, is_document, same
-from pattern_stage.algebra.layout import NULL, Layout
-from pattern_stage.algebra.localised import Localised, Operators, inputs
-from pattern_stage.algebra.normal_form import normal_form
-from pattern_stage.algebra.texts import Texts
+from xscl.pattern_stage.algebra.functions import NAMES
+from xscl.pattern_stage.algebra.identity import frozen, is_document, same
+from xscl.pattern_stage.algebra.localised import Localised, Operators, typed
+from xscl.pattern_stage.algebra.normal_form import normal_form
+from xscl.pattern_stage.algebra.texts import SideTexts
+from xscl.pattern_stage.layouts import Layouts
+from xscl.pattern_stage.values.terms import NULL
 
 __all__ = [
     "NAMES",
     "NULL",
-    "Layout",
+    "Layouts",
     "Localised",
     "Operators",
-    "Texts",
+    "SideTexts",
     "admits",
     "attributes",
+    "continues",
+    "events",
     "frozen",
     "function",
-    "goes_on",
-    "inputs",
+    "history",
     "is_document",
     "iterated",
     "mapped",
@@ -42,4 +46,6 @@ __all__ = [
     "published",
     "reader",
     "same",
+    "texts_of",
+    "typed",
 ]

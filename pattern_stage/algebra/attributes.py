@@ -1,5 +1,5 @@
 """All attributes of an event, name → JSON value: of a closed node by its names, of an open one
-from what its inputs show (patterns-cel.md, section 2).
+from what its inputs show (docs/semantics.md#names).
 """
 
 from __future__ import annotations
@@ -8,40 +8,42 @@ from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Row
 from typing import Any
 
-from pattern_stage.algebra.compiled import values
-from pattern_stage.algebra.functions import as_json, as_number, as_text, entry
-from pattern_stage.algebra.layout import NULL, WHOLE, Layout
-from pattern_stage.algebra.nodes import Aggregate, Node, Select, Sequence, Source, Union
-from pattern_stage.algebra.nodes.iterate import FIRST, LAST, Iterate
-from pattern_stage.algebra.nodes.map import Map, computed
-from pattern_stage.pattern import Form, Slot
+from xscl.pattern_stage.algebra.compiled import values
+from xscl.pattern_stage.algebra.functions import as_json, as_number, as_text, entry
+from xscl.pattern_stage.algebra.nodes import Node, Select, Sequence, Source, Union
+from xscl.pattern_stage.algebra.nodes.iterate import FIRST, LAST, Iterate
+from xscl.pattern_stage.algebra.nodes.map import INNER as MAPPED
+from xscl.pattern_stage.algebra.nodes.map import Map, computed
+from xscl.pattern_stage.algebra.nodes.sequence import LEFT, RIGHT
+from xscl.pattern_stage.algebra.nodes.union import INNER, SIDE
+from xscl.pattern_stage.layouts import EVERYTHING, Layouts
+from xscl.pattern_stage.values.terms import NULL, Form, Slot
 
 __all__ = ["attributes", "published", "reader"]
 
 Gather = Callable[[Any], dict[str, object]]
 
 
-def attributes(node: Node, layout: Layout) -> Gather:
+def attributes(node: Node, layout: Layouts) -> Gather:
     """The attributes that an event of a node has; what it lacks is not in the dict."""
     if not node.open:
         return _listed(node, node.names, layout)
     match node:
         case Source(type_):
-            layout.ask_whole(type_)
-            return lambda event: dict(event[WHOLE])
+            everything = layout.place((type_,), EVERYTHING)
+            return lambda event: dict(event[everything])
         case Select():
             return attributes(node.input, layout)
         case Map():
             return _mapped(node, layout)
         case Union():
             sides = attributes(node.left, layout), attributes(node.right, layout)
-            return lambda event: sides[event[3]](event[4])
+            return lambda event: sides[event[SIDE]](event[INNER])
         case Sequence():
             return _following(node, layout)
         case Iterate():
             return _iterated(node, layout)
-        case Aggregate():
-            raise TypeError("an aggregate's attributes are its items")
+    raise TypeError("an aggregate's attributes are its items")
 
 
 def published(shown: Mapping[str, object]) -> dict[str, object]:
@@ -50,14 +52,22 @@ def published(shown: Mapping[str, object]) -> dict[str, object]:
     return {name: as_json(one) for name, one in found if one is not None}
 
 
-def reader(node: Node, slots: Row[Slot], layout: Layout) -> Callable[[Any], tuple[Any, ...]]:
-    """From an event to the values of slots, each the attribute of the first step's name, as of a
-    document that has its attributes as members.
+def reader(
+    node: Node, slots: Row[Slot | None], layout: Layouts
+) -> Callable[[Any], tuple[Any, ...]]:
+    """From an event to the values of slots, each the attribute of the first step's name, or of
+    EVERYTHING, as of a document that has its attributes as members.
 
-    It reads what results show, which instances have that were there before anybody asked for more.
+    It reads what results show, which instances from before this demand have, too.
     """
-    names = [slot.attribute.steps[0] for slot in slots]
-    conversions = [_CONVERSIONS[slot.form] for slot in slots]
+    if EVERYTHING in slots:
+        place, gather = slots.index(EVERYTHING), attributes(node, layout)
+        before, after = (reader(node, some, layout) for some in (slots[:place], slots[place + 1 :]))
+        return lambda event: (*before(event), published(gather(event)), *after(event))
+    some = [slot for slot in slots if slot is not None]
+    assert len(some) == len(slots), "sources have no place that none reads"
+    names = [slot.attribute.steps[0] for slot in some]
+    conversions = [_CONVERSIONS[slot.form] for slot in some]
     every = _shown(node, names, layout) if node.open else values(node, names, layout)
     return lambda event: tuple(
         [convert(entry(one)) for convert, one in zip(conversions, every(event), strict=True)]
@@ -71,7 +81,7 @@ _CONVERSIONS: dict[Form, Callable[[object], object]] = {
 }
 
 
-def _shown(node: Node, names: Row[str], layout: Layout) -> Callable[[Any], list[object]]:
+def _shown(node: Node, names: Row[str], layout: Layouts) -> Callable[[Any], list[object]]:
     """The values of some attributes among all."""
     gather = attributes(node, layout)
 
@@ -82,7 +92,7 @@ def _shown(node: Node, names: Row[str], layout: Layout) -> Callable[[Any], list[
     return read
 
 
-def _listed(node: Node, names: tuple[str, ...], layout: Layout) -> Gather:
+def _listed(node: Node, names: tuple[str, ...], layout: Layouts) -> Gather:
     read = values(node, names, layout)
 
     def gather(event: Any) -> dict[str, object]:
@@ -92,13 +102,13 @@ def _listed(node: Node, names: tuple[str, ...], layout: Layout) -> Gather:
     return gather
 
 
-def _mapped(node: Map, layout: Layout) -> Gather:
+def _mapped(node: Map, layout: Layouts) -> Gather:
     names = tuple(name for name, _ in node.items)
-    beside, items = attributes(node.input, layout), _listed(node, names, layout)
-    inner = 4 if computed(node.items) else None
+    others, items = attributes(node.input, layout), _listed(node, names, layout)
+    inner = MAPPED if computed(node.items) else None
 
     def gather(event: Any) -> dict[str, object]:
-        found = beside(event if inner is None else event[inner])
+        found = others(event if inner is None else event[inner])
         for name in names:
             found.pop(name, None)
         return found | items(event)
@@ -106,18 +116,18 @@ def _mapped(node: Map, layout: Layout) -> Gather:
     return gather
 
 
-def _following(node: Sequence, layout: Layout) -> Gather:
+def _following(node: Sequence, layout: Layouts) -> Gather:
     left, right = attributes(node.left, layout), attributes(node.right, layout)
     outer = node.outer
 
     def gather(event: Any) -> dict[str, object]:
-        found = {outer(name): value for name, value in left(event[4]).items()}
-        return found | right(event[5])
+        found = {outer(name): value for name, value in left(event[LEFT]).items()}
+        return found | right(event[RIGHT])
 
     return gather
 
 
-def _iterated(node: Iterate, layout: Layout) -> Gather:
+def _iterated(node: Iterate, layout: Layouts) -> Gather:
     left, outer, is_common = attributes(node.left, layout), node.outer, node.is_common
     if node.right_names is None:
         right = attributes(node.right, layout)
@@ -129,7 +139,7 @@ def _iterated(node: Iterate, layout: Layout) -> Gather:
     def gather(event: Any) -> dict[str, object]:
         first = left(event[FIRST])
         found = {outer(name): value for name, value in first.items()}
-        # What keeps its name stands before what gets it.
+        # An attribute that keeps its name precedes one that gets it.
         found |= {name: first[name] for name in found if name in first and not is_common(name)}
         found |= right(event[LAST])
         for name in aggregates:

@@ -1,12 +1,11 @@
-"""What compiled conditions and items call: JSON values as texts and numbers, tests, functions.
+"""The functions that compiled conditions and items call: JSON values as texts and numbers, tests.
 
-Nothing raises.  A number that is none is NaN while it is reckoned with, and missing when it is
-kept.
+Nothing raises.  A number that is none is NaN during computation, and missing when it is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from json import dumps
 from math import inf, isfinite, isnan, nan
@@ -14,20 +13,21 @@ from typing import Any
 
 import re2
 
-from pattern_stage import arithmetic
-from pattern_stage.algebra.layout import NULL
-from xpath_stage import double_of, number_text
-from xpath_stage.values import normalize_space
+from xscl.pattern_stage.layouts import SLOTS
+from xscl.pattern_stage.values import numbers
+from xscl.pattern_stage.values.terms import NULL
+from xscl.xpath_stage import double_of, number_text
+from xscl.xpath_stage.values import canonical_url, normalize_space
 
 __all__ = ["NAMES", "as_json", "as_number", "as_text", "entry", "number_of"]
 
 _EXACT = 2**53
 
 _LONG = 1_000
-"""Longer texts are not kept to be looked up."""
+"""Longer texts are not cached."""
 
 _LONGEST = 100_000
-"""So many characters may a text have that `concat` makes."""
+"""The maximal number of characters of a result of `concat`."""
 
 
 def number_of(text: str) -> float:
@@ -44,13 +44,13 @@ _known_number_of = lru_cache(maxsize=100_000)(_number_of)
 
 
 def concatenated(texts: tuple[str, ...]) -> str | None:
-    """Texts one after the other; missing where they are too long, as 30 of `concat(a, a)` within
-    one another have gigabytes."""
+    """The texts joined; missing where they are too long, since 30 nested `concat(a, a)` make
+    gigabytes."""
     return "".join(texts) if sum(map(len, texts)) <= _LONGEST else None
 
 
 def as_text(value: object) -> str | None:
-    """The string value of a JSON value, None of what is missing.
+    """The string value of a JSON value, None for a missing value.
 
     >>> as_text(7.0), as_text("7.0"), as_text(True), as_text({"a": 1, "b": [2, 3]})
     ('7', '7.0', 'true', '123')
@@ -79,7 +79,7 @@ def _member(value: object) -> str:
 
 
 def as_number(value: object) -> float | None:
-    """The number that a JSON value casts to, NaN if it does not, None of what is missing."""
+    """The number that a JSON value casts to, NaN if it does not, None for a missing value."""
     if type(value) is float:
         return value
     text = as_text(value)
@@ -87,8 +87,8 @@ def as_number(value: object) -> float | None:
 
 
 def entry(value: object) -> object:
-    """A value as whoever finds it in a document has it: of an array the first entry, None (which is
-    missing) of an empty one."""
+    """A value as it is read from a document: of an array the first entry, None (missing) of an
+    empty one."""
     if not isinstance(value, list | tuple):
         return value
     if not value:
@@ -104,12 +104,12 @@ def as_json(value: object) -> object:
 
 
 def kept(number: float) -> float | None:
-    """A computed number as it is kept: None if it is none."""
+    """A computed number as it is stored: None if it is none."""
     return number if isfinite(number) else None
 
 
 def finite(value: Any) -> Any:
-    """A value of a group as it is kept: None if it is a number, and not finite."""
+    """A value of a group as it is stored: None if it is a number, and not finite."""
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
@@ -139,11 +139,11 @@ def greatest(*numbers: float) -> float:
     return nan if any(one != one for one in numbers) else max(numbers)
 
 
-# Values of aggregates, None where an event has none.
+# Values of aggregates, None where an event lacks one.
 
 
 def exact(number: float) -> tuple[int, int] | float | None:
-    """A number of SUM as n and s of n / 2^s; an infinite one as it is.
+    """A number of SUM as n and s of n / 2^s; an infinite one unchanged.
 
     >>> exact(0.75), exact(float("nan"))
     ((3, 2), None)
@@ -155,13 +155,13 @@ def exact(number: float) -> tuple[int, int] | float | None:
 
 
 def ordered(number: float, sign: int) -> tuple[float, float] | None:
-    """A number of MIN (sign 1) or MAX (-1): the least key is the best."""
+    """A number of MIN (sign 1) or MAX (-1): the smallest key is the best."""
     return None if isnan(number) else (sign * number, number)
 
 
 def arranged(number: float, sign: int, text: str | None, value: object) -> Any:
     """A value of ARGMIN (sign 1) or ARGMAX (-1): of several best the one whose value is first by
-    `rank`, any before a missing one.  So which one it is depends on nothing but the values."""
+    `rank`, any before a missing one.  So the choice depends only on the values."""
     if isnan(number):
         return None
     value = finite(value)
@@ -169,8 +169,8 @@ def arranged(number: float, sign: int, text: str | None, value: object) -> Any:
 
 
 def rank(value: object) -> tuple[int, str]:
-    """The order of values that are equal as text: numbers, truths, null, strings, arrays, objects;
-    of these last two the least JSON text.
+    """The order of values that are equal as text: numbers, booleans, null, strings, arrays,
+    objects; of these last two the smallest JSON text.
 
     >>> sorted(["3", [[3]], 3, [3], ["3"]], key=rank)
     [3, '3', ['3'], [3], [[3]]]
@@ -187,28 +187,56 @@ def rank(value: object) -> tuple[int, str]:
     return 2, ""
 
 
+# Composites (`composites`).
+
+
+def chained(event: Any, of: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """What a function makes of the events of a chain, in order."""
+    parts = list[tuple[Any, ...]]()
+    while event is not None:
+        parts.append(of(event[SLOTS]))
+        event = event[SLOTS + 1]
+    return tuple([one for part in reversed(parts) for one in part])
+
+
+def last_of(some: tuple[Any, ...]) -> Any:
+    """The last one; None of none."""
+    return some[-1] if some else None
+
+
+def spread(some: tuple[Any, ...], others: tuple[Any, ...]) -> float:
+    """From the first start to the last end of events; NaN unless there are some of either."""
+    if not some or not others:
+        return nan
+    return max(some[-1][1], others[-1][1]) - min(some[0][0], others[0][0])  # type: ignore[no-any-return]
+
+
 NAMES = {
     "NULL": NULL,
     "arranged": arranged,
     "as_number": as_number,
     "as_text": as_text,
-    "at_most": arithmetic.at_most,
+    "at_most": numbers.at_most,
+    "canonical_url": canonical_url,
+    "chained": chained,
     "concatenated": concatenated,
-    "differ": arithmetic.differ,
-    "divide": arithmetic.divide,
+    "differ": numbers.differ,
+    "divide": numbers.divide,
     "entry": entry,
     "exact": exact,
     "finite": finite,
     "greatest": greatest,
     "inf": inf,
     "kept": kept,
+    "last_of": last_of,
     "least": least,
-    "less": arithmetic.less,
+    "less": numbers.less,
     "matches": matches,
     "nan": nan,
     "normalize_space": normalize_space,
     "number_of": number_of,
     "number_text": number_text,
     "ordered": ordered,
+    "spread": spread,
 }
 """The functions by the names under which compiled text calls them."""

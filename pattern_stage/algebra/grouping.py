@@ -1,6 +1,6 @@
-"""An Aggregate taken apart: what it reads of each event, what it keeps of a group, its events.
+"""The parts of an Aggregate: what it reads of each event, what it stores for a group, its events.
 
-Equal aggregates of several items are kept once; AVG is of what SUM keeps.
+Equal aggregates of several items are stored once; AVG is computed from the values of SUM.
 """
 
 from __future__ import annotations
@@ -9,30 +9,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pattern_stage.algebra.compiled import function, values
-from pattern_stage.algebra.layout import Layout
-from pattern_stage.algebra.nodes.aggregate import Aggregate, is_aggregate
-from pattern_stage.algebra.nodes.map import computed
-from pattern_stage.algebra.reading import Reading, computed_text
-from pattern_stage.algebra.terms import Call, Column, Scalar, rebuilt
-from pattern_stage.algebra.texts import Texts
-from pattern_stage.pattern import Form
+from xscl.pattern_stage.algebra.compiled import function, values
+from xscl.pattern_stage.algebra.nodes.aggregate import Aggregate, is_aggregate
+from xscl.pattern_stage.algebra.nodes.map import computed
+from xscl.pattern_stage.algebra.reading import ReadContext, computed_text
+from xscl.pattern_stage.algebra.texts import SideTexts
+from xscl.pattern_stage.layouts import END, SLOTS, START, Layouts
+from xscl.pattern_stage.values.terms import Call, Column, Form, Term, rebuilt
 
 __all__ = ["Grouping", "Kept", "grouping"]
 
 Kept = Literal["count", "total", "best"]
-"""What accumulates the values of an aggregate."""
+"""The accumulators of an aggregate's values."""
 
 _KEPT: dict[str, Kept] = {"avg": "total", "count": "count", "sum": "total"}
-
-_FIRST = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """`keys` reads the values of an event's group `(a)`, `values` what each accumulator gets
+    """`keys` reads the values of an event's group `(a)`, `values` the input of each accumulator
     `(a, c)`; `results` are the accumulator and the method for each aggregate.  `point` makes the
-    event `(a, c)` of `(t, t, None, None, *keys, *results)`."""
+    event `(a, c)` of `(t, t, None, *keys, *results)`."""
 
     keys: Callable[..., tuple[Any, ...]]
     values: Callable[..., tuple[Any, ...]]
@@ -41,9 +38,9 @@ class Grouping:
     point: Callable[..., tuple[Any, ...]]
 
 
-def grouping(node: Aggregate, layout: Layout) -> Grouping:
+def grouping(node: Aggregate, layout: Layouts) -> Grouping:
     """An Aggregate's functions."""
-    texts = Texts.over(node.input, layout)
+    texts = SideTexts.over(node.input, layout)
     calls: dict[Call, int] = {}
 
     def result(term: object) -> Column | None:
@@ -59,15 +56,15 @@ def grouping(node: Aggregate, layout: Layout) -> Grouping:
         kept = _KEPT.get(call.function, "best")
         place = columns.setdefault((kept, _value(call, texts)), len(columns))
         results.append((place, {"avg": "average", "sum": "total"}.get(call.function, "result")))
-    group = Texts({0: (_Group(node.keys, tuple(calls)), "a")}, layout)
-    keys = "".join(f", a[{_FIRST + place}]" for place in range(len(node.keys)))
+    group = SideTexts({0: (_Group(node.keys, tuple(calls)), "a")}, layout)
+    keys = "".join(f", a[{SLOTS + place}]" for place in range(len(node.keys)))
     made = "".join(f", {group.value(item)}" for item in items)
     return Grouping(
         keys=values(node.input, node.keys, layout),
         values=function("a, c", f"({''.join(f'{text}, ' for _, text in columns)})"),
         kept=tuple(kept for kept, _ in columns),
         results=tuple(results),
-        point=function("a, c", f"(a[0], a[0], None, None{keys}{made})"),
+        point=function("a, c", f"(a[{START}], a[{END}], None{keys}{made})"),
     )
 
 
@@ -78,24 +75,24 @@ class _Group:
     keys: tuple[str, ...]
     calls: tuple[Call, ...]
 
-    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+    def read(self, name: str, form: Form, event: str, reading: ReadContext) -> str:
         """Keys come first."""
         if name.startswith(_RESULT):
             place = int(name.removeprefix(_RESULT))
-            at = _FIRST + len(self.keys) + place
+            at = SLOTS + len(self.keys) + place
             if form is Form.NUMBER:
                 return computed_text(at, self.calls[place], form, event)
             value = f"finite({event}[{at}])"
             return f"as_text({value})" if form is Form.TEXT else value
-        return computed_text(_FIRST + self.keys.index(name), Column(0, name), form, event)
+        return computed_text(SLOTS + self.keys.index(name), Column(0, name), form, event)
 
 
 _RESULT = "\0"
-"""No attribute's name begins so."""
+"""No attribute's name begins with this."""
 
 
-def _value(call: Call, texts: Texts) -> str:
-    """What an event adds to an aggregate, None for nothing."""
+def _value(call: Call, texts: SideTexts) -> str:
+    """The contribution of an event to an aggregate, None for nothing."""
     match call:
         case Call("count", ()):
             return "True"
@@ -116,7 +113,7 @@ def _value(call: Call, texts: Texts) -> str:
             raise ValueError(f"{call.function} of {len(call.arguments)} is no aggregate")
 
 
-def _number(of: Scalar, texts: Texts) -> str:
+def _number(of: Term, texts: SideTexts) -> str:
     """A number, NaN where there is none; a computed one that is infinite is missing."""
     if isinstance(of, Column):
         return texts.number(of)

@@ -1,5 +1,5 @@
-"""A plan in normal form (patterns-cel.md, section 5): the same events by operators that more plans
-share, each condition as far down as it means the same.
+"""A plan in normal form (docs/semantics.md#plans-in-normal-form): the same events by operators that
+more plans share, each condition as far down as it means the same.
 
 `RULES` is read top to bottom at each node, from the sources up, until nothing changes.
 """
@@ -10,11 +10,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from pattern_stage.algebra.nodes import Condition, Iterate, Node, Select, Sequence
-from pattern_stage.algebra.nodes.map import Map
-from pattern_stage.algebra.reading import is_number
-from pattern_stage.algebra.rewriting import conjuncts, kept, leaves, replaced, size
-from pattern_stage.algebra.terms import Age, Column, Constant, Predicate, Scalar
+from xscl.pattern_stage.algebra.nodes import Condition, Iterate, Node, Select, Sequence
+from xscl.pattern_stage.algebra.nodes.map import Map
+from xscl.pattern_stage.algebra.rewriting import conjuncts, kept, replaced, size
+from xscl.pattern_stage.values.terms import (
+    Age,
+    Column,
+    Constant,
+    Predicate,
+    Term,
+    is_number,
+    leaves,
+)
 
 __all__ = ["RULES", "normal_form"]
 
@@ -23,15 +30,15 @@ _LARGEST = 200
 
 
 def fold_conditions(node: Node) -> Node:
-    """What is always true goes, AND is taken apart, conjuncts have one order."""
+    """Removes what is always true, flattens AND, sorts conjuncts."""
     match node:
         case Select(condition):
             return _with(node, condition=_as_only(conjuncts(condition)))
         case Sequence(condition):
             return _with(node, condition=conjuncts(condition))
-        case Iterate(condition, going_on):
-            going_on = conjuncts(going_on)
-            return _with(node, condition=conjuncts(condition), going_on=going_on)
+        case Iterate(condition, continuing):
+            continuing = conjuncts(continuing)
+            return _with(node, condition=conjuncts(condition), continuing=continuing)
     return node
 
 
@@ -59,15 +66,15 @@ def merge_maps(node: Node) -> Node:
             return input_
         case Map(star, items, Map() as inner):
             mine = dict(items)
-            beside = [one for one in inner.items if one[0] not in mine] if star else []
+            others = [one for one in inner.items if one[0] not in mine] if star else []
             own = [(name, _through(scalar, inner)) for name, scalar in items]
             if None not in dict(own).values():
-                return Map(star and inner.star, (*beside, *own), inner.input)
+                return Map(star and inner.star, (*others, *own), inner.input)
     return node
 
 
 def select_below_map(node: Node) -> Node:
-    """σθ(𝔉(R)) is 𝔉(σθ'(R)), with θ' over what the list is made of (Lemma 2)."""
+    """σθ(𝔉(R)) is 𝔉(σθ'(R)), with θ' over the terms of the list (Lemma 2)."""
     match node:
         case Select(condition, Map(star, items, input_) as inner):
             below = _through(condition, inner)
@@ -77,13 +84,13 @@ def select_below_map(node: Node) -> Node:
 
 
 def condition_down(node: Node) -> Node:
-    """R ;θ S and µ: conjuncts of θ over S alone go to S, those over R alone to R."""
+    """R ;θ S and µ: conjuncts of θ over S only go to S, those over R only to R."""
     if not isinstance(node, Sequence | Iterate):
         return node
     # Conjuncts that read nothing go left.
     sides: dict[int | None, list[Predicate]] = {0: [], 1: [], None: []}
     for one in node.condition:
-        read = {leaf.side for leaf in leaves(one) if not isinstance(leaf, Constant)} or {0}
+        read = {leaf.side for leaf in leaves(one) if isinstance(leaf, Column | Age)} or {0}
         sides[read.pop() if read in ({0}, {1}) else None].append(one)
     if not sides[0] and not sides[1]:
         return node
@@ -96,7 +103,7 @@ def condition_down(node: Node) -> Node:
 
 
 def select_below_first(node: Node) -> Node:
-    """σθ over R ; S or µ(R, S): conjuncts over R alone go to R, none to S: they judge what was
+    """σθ over R ; S or µ(R, S): conjuncts over R only go to R, none to S: they judge what was
     chosen."""
     match node:
         case Select(condition, Sequence() | Iterate() as inner):
@@ -124,15 +131,9 @@ def normal_form(root: Node) -> Node:
 
 
 def _normal(node: Node, done: dict[int, Node]) -> Node:
-    """The same; `done` are nodes, by identity, to which no rule does anything."""
+    """The same; `done` are nodes, by identity, that no rule changes."""
     while id(node) not in done:
-        below: dict[str, Any] = {
-            name: _normal(getattr(node, name), done)
-            for name in ("input", "left", "right")
-            if hasattr(node, name)
-        }
-        if any(getattr(node, name) is not one for name, one in below.items()):
-            node = replace(node, **below)
+        node = node.over([_normal(one, done) for one in node.inputs])
         changed = next((one for rule in RULES if (one := rule(node)) is not node), node)
         if changed is node:
             done[id(node)] = node
@@ -144,7 +145,7 @@ def _through(term: Any, inner: Map) -> Any:
     """A term over a Map's events as one over its input's; None where that grows too large."""
     items = dict(inner.items)
 
-    def below(leaf: Column | Age) -> Scalar:
+    def below(leaf: Column | Age) -> Term:
         scalar = items.get(leaf.name) if isinstance(leaf, Column) else None
         if scalar is None:
             if not inner.star and isinstance(leaf, Column):
@@ -168,7 +169,7 @@ def _selected(condition: list[Predicate], input_: Node) -> Node:
 def _as_only(condition: Condition) -> Condition:
     """A condition over one event."""
 
-    def as_only(leaf: Column | Age) -> Scalar:
+    def as_only(leaf: Column | Age) -> Term:
         return Column(0, leaf.name) if isinstance(leaf, Column) else Age(0)
 
     only: Condition = replaced(condition, as_only)
@@ -195,7 +196,7 @@ def _of_left(one: Predicate, inner: Sequence | Iterate) -> Predicate | None:
 
 
 def _shown(name: str, inner: Sequence | Iterate) -> bool:
-    """Whether a composite may have an attribute from elsewhere than its left."""
+    """Whether a composite may have an attribute that is not its left event's."""
     if isinstance(inner, Sequence):
         return _may_show(inner.right, name)
     if name in dict(inner.aggregates):

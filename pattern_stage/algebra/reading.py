@@ -1,4 +1,5 @@
-"""Python text that reads an attribute: what nodes share who say where theirs stand.
+"""Python text that reads an attribute: shared by the nodes, each of which knows where its
+attributes are.
 
 Texts are expressions whose value is None where the attribute is missing.
 """
@@ -8,55 +9,38 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from pattern_stage.algebra.terms import Call, Column, Constant, Scalar
-from pattern_stage.pattern import Form
+from xscl.pattern_stage.values.terms import Form, Term, is_number
+from xscl.pattern_stage.values.texts import NONE
 
 if TYPE_CHECKING:
-    from pattern_stage.algebra.layout import Layout
+    from xscl.pattern_stage.layouts import Layouts
 
-__all__ = ["MISSING", "NUMERIC", "Reading", "chain", "computed_text", "is_number"]
-
-MISSING = "None"
-
-NUMERIC = frozenset(["string-length", "number", "abs", "min", "max", "kept", "count", "sum", "avg"])
-"""The functions and aggregates whose value is a number."""
+__all__ = ["NONE", "ReadContext", "chain", "computed_text"]
 
 
-class Reading:
-    """What the texts of one function share: the layout of sources, names for values between."""
+class ReadContext:
+    """The common context of the texts of one function: the layout of sources, names for
+    intermediate values."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layouts) -> None:
         self.layout = layout
         self._fresh = count()
 
     def fresh(self) -> str:
-        """A variable that is not yet used."""
+        """A variable that is not used yet."""
         return f"v{next(self._fresh)}"
 
 
-def chain(first: str, second: str, reading: Reading) -> str:
-    """The first, or the second where that is missing."""
-    if MISSING in (first, second):
-        return second if first == MISSING else first
+def chain(first: str, second: str, reading: ReadContext) -> str:
+    """The first, or the second where the first is missing."""
+    if NONE in (first, second):
+        return second if first == NONE else first
     variable = reading.fresh()
     return f"({variable} if ({variable} := {first}) is not None else {second})"
 
 
-def is_number(scalar: Scalar) -> bool | None:
-    """Whether a term is a number by its form, or a text; None: whatever the attribute is."""
-    match scalar:
-        case Constant(number=number):
-            return number
-        case Call("argmax" | "argmin") | Column():
-            return None
-        case Call(function):
-            return function in NUMERIC
-        case _:
-            return True
-
-
-def computed_text(place: int, scalar: Scalar, form: Form, event: str) -> str:
-    """A computed attribute, which stands in the event as its JSON value."""
+def computed_text(place: int, scalar: Term, form: Form, event: str) -> str:
+    """A computed attribute, which the event has as its JSON value."""
     text, number = f"{event}[{place}]", is_number(scalar)
     if form is Form.VALUE or number is (form is Form.NUMBER):
         return text

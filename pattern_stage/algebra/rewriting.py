@@ -1,69 +1,51 @@
-"""Terms under another: columns replaced, conditions folded and put in an order of their own.
+"""Rewriting of terms: columns replaced, conditions folded and sorted.
 
-A condition is over two values: what is missing makes an atom false, and NOT turns that round.
+A condition is two-valued: a missing value makes an atom false, and NOT negates that.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from pattern_stage.algebra.nodes.select import Condition
-from pattern_stage.algebra.terms import (
+from xscl.pattern_stage.algebra.nodes.select import Condition
+from xscl.pattern_stage.values.terms import (
     Age,
     And,
     Call,
     Column,
-    Compare,
+    Comparison,
     Constant,
     Not,
     Or,
     Predicate,
-    Scalar,
+    Term,
     Truth,
+    leaves,
+    parts,
     rebuilt,
 )
 
-__all__ = ["conjuncts", "kept", "leaves", "replaced", "size"]
+__all__ = ["conjuncts", "kept", "replaced", "size"]
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _PLACE = re.compile(r"place=\d+")
 
 
-def leaves(term: object) -> Iterator[Column | Age | Constant]:
-    """What a term or a predicate reads."""
-    if isinstance(term, Column | Age | Constant):
-        yield term
-    else:
-        for part in _parts(term):
-            yield from leaves(part)
-
-
 def size(term: object) -> int:
-    """How many parts a term has."""
-    return 1 + sum(map(size, _parts(term)))
+    """The number of parts of a term."""
+    return 1 + sum(map(size, parts(term)))
 
 
-def _parts(term: object) -> Iterator[object]:
-    if isinstance(term, tuple):
-        yield from term
-    elif is_dataclass(term):
-        for field in fields(term):
-            value = getattr(term, field.name)
-            if isinstance(value, tuple) or is_dataclass(value):
-                yield value
-
-
-def replaced(term: Any, by: Callable[[Column | Age], Scalar]) -> Any:
-    """A term or predicate with what it reads of events replaced."""
+def replaced(term: Any, by: Callable[[Column | Age], Term]) -> Any:
+    """A term or predicate with its reads of events replaced."""
     return rebuilt(term, lambda part: by(part) if isinstance(part, Column | Age) else None)
 
 
 def conjuncts(condition: Iterable[Predicate]) -> Condition:
-    """A condition without what is always true, its AND taken apart; FALSE alone where it never
+    """A condition as conjuncts, without those that are always true; only FALSE where it never
     holds."""
     found: dict[Predicate, None] = {}
     for one in map(_folded, condition):
@@ -82,10 +64,10 @@ def _folded(predicate: Predicate) -> Predicate:
             return _joined(parts, Or)
         case Not(operand):
             return _negated(_folded(operand))
-        case Compare(operator, left, right, mode):
+        case Comparison(operator, left, right, mode):
             if _rank(left) > _rank(right):
                 turned: Any = _TURNED.get(operator, operator)
-                return Compare(turned, right, left, mode)
+                return Comparison(turned, right, left, mode)
     return predicate
 
 
@@ -103,7 +85,7 @@ def _negated(predicate: Predicate) -> Predicate:
 
 
 def _joined(parts: Iterable[Predicate], kind: type[And | Or]) -> Predicate:
-    """AND or OR of what is folded; `absorbing` decides it alone."""
+    """AND or OR of folded predicates; one `absorbing` operand decides it."""
     absorbing = Truth(kind is Or)
     found: dict[Predicate, None] = {}
     for one in map(_folded, parts):
@@ -117,12 +99,12 @@ def _joined(parts: Iterable[Predicate], kind: type[And | Or]) -> Predicate:
 
 
 def _rank(term: object) -> tuple[int, str]:
-    """Columns first and constants last, whichever these are."""
+    """Columns first and constants last, in any order among themselves."""
     first = min((one.side or 0 for one in leaves(term) if isinstance(one, Column)), default=3)
     kind = 0 if isinstance(term, Column) else 2 if isinstance(term, Constant) else 1
     return kind, f"{first}{_PLACE.sub('', repr(term))}"
 
 
-def kept(scalar: Scalar) -> Scalar:
+def kept(scalar: Term) -> Term:
     """A computed item as a term reads it: missing where it is no finite number."""
     return Call("kept", (scalar,))

@@ -1,25 +1,25 @@
-"""A pattern to its automaton: moves, partitions, negated components, and where it has one the plan
-of a sequence; constants apart."""
+"""A pattern to its automaton: moves, partitions, negated components, and, if it has one, the plan
+of a sequence; constants are separate."""
 
 from __future__ import annotations
 
-from pattern_stage.automaton import Automaton, GateOf, Ignoring, Negated
-from pattern_stage.compiler.bound import (
+from xscl.pattern_stage.automaton import Automaton, GateOf, Ignoring, Negated
+from xscl.pattern_stage.compiler.bound import (
     BoundReads,
     bound_function,
     conjunction,
     every,
     overlap_function,
-    reads_of,
     runs_over,
     same_test,
 )
-from pattern_stage.compiler.conditions import Edge
-from pattern_stage.compiler.moves import Compiler
-from pattern_stage.compiler.registers import Column, unpacked
-from pattern_stage.compiler.sequences import sequence_of
-from pattern_stage.layouts import Layouts
-from pattern_stage.pattern import Conjunct, Constant, Form, Pattern, Read, Slot, Strategy
+from xscl.pattern_stage.compiler.conditions import Edge
+from xscl.pattern_stage.compiler.moves import Compiler
+from xscl.pattern_stage.compiler.registers import Field, unpacked
+from xscl.pattern_stage.compiler.sequences import sequence_of
+from xscl.pattern_stage.layouts import Layouts
+from xscl.pattern_stage.pattern import Conjunct, Pattern, Strategy
+from xscl.pattern_stage.values.terms import Constant, Form, Read, Slot, leaves
 
 __all__ = ["automaton_of"]
 
@@ -45,7 +45,7 @@ def automaton_of(
 
 
 def _automaton(compiler: Compiler) -> Automaton:
-    """All of it."""
+    """The whole automaton."""
     pattern = compiler.pattern
     compiler.columns_needed()
     compiler.texts.fixed.clear()
@@ -68,7 +68,7 @@ def _automaton(compiler: Compiler) -> Automaton:
         overlap = overlap_function(compiler.texts, pattern)
     keys = _keys(compiler)
     sequence = sequence_of(compiler)
-    # Runs that a walk may tell apart later do not behave alike, whatever their registers are.
+    # Runs that a walk may distinguish later are not equivalent, whatever their registers are.
     walked = any(
         one is not None and one.walk is not None
         for move in moves
@@ -76,23 +76,23 @@ def _automaton(compiler: Compiler) -> Automaton:
     )
     make, source = compiler.texts.compiled()
     return Automaton(
-        make,
-        moves,
-        negated,
-        _IGNORING[pattern.strategy],
-        pattern.within,
-        tuple(one.kleene for one in pattern.components),
-        tuple(one.name for one in pattern.components),
-        compiler.texts.types,
-        keys,
-        belongs,
-        partition,
-        same_partition,
-        overlap,
-        not walked and not compiler.without & {"merging", "shared buffer"},
-        tuple(sorted(compiler.texts.fixed)),
-        sequence,
-        source,
+        make=make,
+        moves=moves,
+        negated=negated,
+        ignoring=_IGNORING[pattern.strategy],
+        within=pattern.within,
+        kleene=tuple(one.kleene for one in pattern.components),
+        names=tuple(one.name for one in pattern.components),
+        types=compiler.texts.types,
+        keys=keys,
+        belongs=belongs,
+        partition=partition,
+        same_partition=same_partition,
+        overlap=overlap,
+        merging=not walked and not compiler.without & {"merging", "shared buffer"},
+        fixed=tuple(sorted(compiler.texts.fixed)),
+        sequence=sequence,
+        source=source,
     )
 
 
@@ -100,14 +100,14 @@ def _automaton(compiler: Compiler) -> Automaton:
 
 
 def _keys(compiler: Compiler) -> dict[int, str]:
-    """For each component the function that gives an event's partition."""
+    """For each component the function for an event's partition."""
     if compiler.together or not compiler.tests:
         return {}
     return {place: _key(compiler, compiler.texts.types[place]) for place in compiler.positive}
 
 
 def _key(compiler: Compiler, types: tuple[int, ...]) -> str:
-    """The function that gives the partition of an event of some types, None if it has none."""
+    """The function for the partition of an event of some types, None if it has none."""
     texts = [compiler.texts.slot_of(types, slot) for _, slot in compiler.tests]
     there = conjunction(f"{one} is not None" for one in texts)
     key = texts[0] if len(texts) == 1 else f"(({', '.join(texts)}) if {there} else None)"
@@ -133,10 +133,10 @@ def _partition(compiler: Compiler) -> tuple[dict[int, str], dict[int, tuple[Gate
 
 
 def _same_partition(compiler: Compiler, type_: int, state: int) -> str:
-    """The function that says whether an event is in the partition of a run."""
-    texts, used = list[str](), set[Column]()
+    """The function that tests whether an event is in the partition of a run."""
+    texts, used = list[str](), set[Field]()
     for number, slot in compiler.tests:
-        column = Column("test", number, slot)
+        column = Field("test", number, slot)
         used.add(column)
         new, old = compiler.texts.slot_of((type_,), slot), compiler.name(column)
         texts.append(f"{new} is not None and ({old} is None or {old} == {new})")
@@ -150,9 +150,9 @@ def _same_partition(compiler: Compiler, type_: int, state: int) -> str:
 def _negated(compiler: Compiler, component: int) -> Negated:
     """A negated component with its place, its scan, its index and the rest."""
     conjuncts = compiler.conditions.negated[component]
-    alone = [one for one in conjuncts if _reads_alone(one, component)]
+    of_event = [one for one in conjuncts if _reads_only(one, component)]
     reads = BoundReads(compiler.texts, component)
-    rest = [one for one in conjuncts if one not in alone]
+    rest = [one for one in conjuncts if one not in of_event]
     equal = {one: sides for one in rest if (sides := _equality(compiler, one, component, reads))}
     holds = [every(one, reads) for one in rest if one not in equal]
     plain = [place for place in compiler.positive if not compiler.texts.wild(place)]
@@ -176,7 +176,7 @@ def _negated(compiler: Compiler, component: int) -> Negated:
         component,
         before[-1] if before else None,
         after[0] if after else None,
-        compiler.scan_of(component, alone, Edge.BEGIN),
+        compiler.scan_of(component, of_event, Edge.BEGIN),
         key,
         key_of,
         bound_function(compiler.texts, conjunction(holds), negated=True) if holds else None,
@@ -186,7 +186,7 @@ def _negated(compiler: Compiler, component: int) -> Negated:
 def _equality(
     compiler: Compiler, conjunct: Conjunct, component: int, reads: BoundReads
 ) -> tuple[str, str] | None:
-    """The values that must be equal of a negated event and a match, where a conjunct says so."""
+    """The values that must be equal of a negated event and a match, if a conjunct requires this."""
     if len(conjunct) != 1 or conjunct[0].operator != "=" or runs_over(conjunct) is not None:
         return None
     own = their = None
@@ -200,9 +200,9 @@ def _equality(
     return None if own is None or their is None else (own, their)
 
 
-def _reads_alone(conjunct: Conjunct, component: int) -> bool:
-    """Whether a conjunct reads events of one component alone, which is not a Kleene plus."""
+def _reads_only(conjunct: Conjunct, component: int) -> bool:
+    """Whether a conjunct reads events of only one component, which is not a Kleene plus."""
     return all(
         isinstance(leaf, Constant) or (isinstance(leaf, Read) and leaf.component == component)
-        for leaf in reads_of(conjunct)
+        for leaf in leaves(conjunct)
     )

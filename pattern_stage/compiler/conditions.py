@@ -1,8 +1,8 @@
 """A pattern's condition by place: each conjunct on the edge of its last identifier.
 
-In the order  begin of k < take of k < proceed of k < begin of k + 1 …  (patterns-sase.md,
-section 4).  A test `[x = c]` is a comparison on each begin and take; conjuncts of negated
-components stand apart.
+In the order begin of k < take of k < proceed of k < begin of k + 1 …
+(docs/semantics.md#edges-of-the-automaton).  A test `[x = c]` is a comparison on each begin and
+take; conjuncts of negated components are separate.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from pattern_stage.compiler.bound import reads_of, runs_over
-from pattern_stage.compiler.terms import Leaf
-from pattern_stage.pattern import (
+from xscl.pattern_stage.compiler.bound import runs_over
+from xscl.pattern_stage.pattern import Conjunct, Pattern
+from xscl.pattern_stage.values.terms import (
     Aggregate,
     Comparison,
-    Conjunct,
     Constant,
     Index,
+    Leaf,
     Length,
-    Pattern,
     Read,
+    leaves,
 )
 
-__all__ = ["Conditions", "Edge", "compared", "placed"]
+__all__ = ["Conditions", "Edge", "compared", "edge_of", "placed"]
 
 
 class Edge(IntEnum):
-    """Where of a component a conjunct stands."""
+    """The edge of a component on which a conjunct is tested."""
 
     BEGIN = 0
     TAKE = 1
@@ -42,9 +42,9 @@ class Conditions:
     walks: dict[tuple[int, Edge], list[Conjunct]] = field(default_factory=dict)
     negated: dict[int, list[Conjunct]] = field(default_factory=dict)
 
-    def alone(self, component: int, edge: Edge) -> tuple[list[Conjunct], list[Conjunct]]:
-        """Of an edge, what reads the event alone that is taken, and the rest."""
-        alone, rest = list[Conjunct](), list[Conjunct]()
+    def of_event(self, component: int, edge: Edge) -> tuple[list[Conjunct], list[Conjunct]]:
+        """The conjuncts of an edge that read only the event that is taken, and the rest."""
+        of_event, rest = list[Conjunct](), list[Conjunct]()
         index = Index.EACH if edge is Edge.TAKE else Index.FIRST
         for conjunct in self.edges.get((component, edge), ()):
             own = all(
@@ -54,10 +54,10 @@ class Conditions:
                     and leaf.component == component
                     and leaf.index in (None, index)
                 )
-                for leaf in reads_of(conjunct)
+                for leaf in leaves(conjunct)
             )
-            (alone if own and edge is not Edge.PROCEED else rest).append(conjunct)
-        return alone, rest
+            (of_event if own and edge is not Edge.PROCEED else rest).append(conjunct)
+        return of_event, rest
 
 
 def placed(pattern: Pattern) -> Conditions:
@@ -66,7 +66,7 @@ def placed(pattern: Pattern) -> Conditions:
     first = next(place for place, one in enumerate(pattern.components) if not one.negated)
     for place, component in enumerate(pattern.components):
         conjuncts: list[Conjunct] = [
-            (Comparison("=", Read(place, test.attribute, index), test.constant),)
+            (Comparison.of("=", Read(place, test.attribute, index), test.constant),)
             for index in ((Index.FIRST, Index.EACH) if component.kleene else (None,))
             for test in pattern.tests
             if test.constant is not None
@@ -80,7 +80,7 @@ def placed(pattern: Pattern) -> Conditions:
             edge = Edge.TAKE if read.index is Index.EACH else Edge.BEGIN
             found.edges.setdefault((place, edge), []).append(conjunct)
     for conjunct in pattern.conjuncts:
-        places = [_edge(leaf) for leaf in reads_of(conjunct) if not isinstance(leaf, Constant)]
+        places = [edge_of(leaf) for leaf in leaves(conjunct) if not isinstance(leaf, Constant)]
         negated = [place for place, _ in places if pattern.components[place].negated]
         if negated:
             found.negated[negated[0]].append(conjunct)
@@ -92,7 +92,8 @@ def placed(pattern: Pattern) -> Conditions:
     return found
 
 
-def _edge(leaf: Leaf) -> tuple[int, Edge]:
+def edge_of(leaf: Leaf) -> tuple[int, Edge]:
+    """The edge on which a leaf's value is known first."""
     match leaf:
         case Read(component, _, index):
             if index in (None, Index.FIRST):
@@ -106,13 +107,13 @@ def _edge(leaf: Leaf) -> tuple[int, Edge]:
 
 
 def compared(conjunct: Conjunct) -> tuple[Comparison, Constant] | None:
-    """A conjunct that is one comparison with a constant, turned so that this stands right."""
+    """A conjunct that is one comparison with a constant, turned so that this is on the right."""
     if len(conjunct) != 1:
         return None
     (one,) = conjunct
     if isinstance(one.left, Constant):
         turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(one.operator, one.operator)
-        one = Comparison(turned, one.right, one.left)  # type: ignore[arg-type]
+        one = Comparison(turned, one.right, one.left, one.mode)  # type: ignore[arg-type]
     if not isinstance(one.right, Constant):
         return None
     return None if isinstance(one.left, Constant) else (one, one.right)

@@ -1,14 +1,14 @@
-"""The states and moves of a pattern: NFA^b of SASE+ (Agrawal et al. 2008, section 3).
+"""The states and moves of a pattern: NFA^b of SASE+ (Agrawal et al.  2008, section 3).
 
-Each positive component is a state that waits for it, and of a Kleene one also the loop at `p[i]`.
-A run leaves a loop only together with the event that begins what follows (peeking).
+Each positive component is a state in which a run expects it, and a Kleene one also the loop at
+`p[i]`.  A run leaves a loop only together with the event that begins the next component (peeking).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pattern_stage.automaton import (
+from xscl.pattern_stage.automaton import (
     START,
     Epsilon,
     Finish,
@@ -16,35 +16,26 @@ from pattern_stage.automaton import (
     Move,
     Scan,
 )
-from pattern_stage.compiler.bound import (
+from xscl.pattern_stage.compiler.bound import (
     BoundReads,
     bound_function,
     conjunction,
     every,
 )
-from pattern_stage.compiler.conditions import Edge, placed
-from pattern_stage.compiler.gating import GatedReads, gated
-from pattern_stage.compiler.registers import Column, RegisterReads, carried, unpacked
-from pattern_stage.compiler.terms import (
-    conjunct_text,
-)
-from pattern_stage.compiler.texts import Texts
-from pattern_stage.layouts import Layouts
-from pattern_stage.pattern import (
-    Conjunct,
-    Form,
-    Index,
-    Pattern,
-    Read,
-    Slot,
-    Strategy,
-)
+from xscl.pattern_stage.compiler.conditions import Edge, placed
+from xscl.pattern_stage.compiler.gating import gated
+from xscl.pattern_stage.compiler.registers import Field, RegisterReads, carried, unpacked
+from xscl.pattern_stage.compiler.terms import ComponentTexts
+from xscl.pattern_stage.compiler.texts import Texts
+from xscl.pattern_stage.layouts import Layouts
+from xscl.pattern_stage.pattern import Conjunct, Pattern, Strategy
+from xscl.pattern_stage.values.terms import Form, Index, Read, Slot
 
 __all__ = ["Compiler"]
 
 
 class Compiler:
-    """A pattern on its way to an automaton."""
+    """A pattern during its compilation to an automaton."""
 
     def __init__(
         self,
@@ -64,22 +55,22 @@ class Compiler:
             if test.constant is None
         ]
         self.together = bool(self.tests) and any(map(self.texts.wild, self.positive))
-        self.names: dict[Column, str] = {}
-        self.needs: dict[int, set[Column]] = {}
+        self.names: dict[Field, str] = {}
+        self.needs: dict[int, set[Field]] = {}
 
-    def name(self, column: Column) -> str:
+    def name(self, column: Field) -> str:
         return self.names.setdefault(column, f"r{len(self.names)}")
 
     @property
     def peeking(self) -> bool:
-        """Whether a run leaves a Kleene plus only together with the event that begins what
-        follows; where any event may be skipped it need not."""
+        """Whether a run leaves a Kleene plus only together with the event that begins the next
+        component; where any event may be skipped it need not."""
         any_ = self.pattern.strategy is Strategy.SKIP_TILL_ANY_MATCH
         return not (any_ and "peeking" in self.without)
 
-    # States: where a run waits for the component at a place, and where it loops there.
+    # States: where a run expects the component at a place, and where it loops there.
 
-    def waiting(self, place: int) -> int:
+    def expecting(self, place: int) -> int:
         return 2 * place
 
     def loop(self, place: int) -> int:
@@ -89,14 +80,14 @@ class Compiler:
         return self.pattern.components[self.positive[place]].kleene
 
     def target(self, place: int) -> int:
-        return self.loop(place) if self.kleene(place) else self.waiting(place + 1)
+        return self.loop(place) if self.kleene(place) else self.expecting(place + 1)
 
     def edges(self) -> list[tuple[int, int, int, Edge]]:
         """(source, target, place, edge) of each move."""
         found = list[tuple[int, int, int, Edge]]()
         for place in range(len(self.positive)):
             if place == 0 or not self.kleene(place - 1) or not self.peeking:
-                found.append((self.waiting(place), self.target(place), place, Edge.BEGIN))
+                found.append((self.expecting(place), self.target(place), place, Edge.BEGIN))
             else:
                 found.append((self.loop(place - 1), self.target(place), place, Edge.PROCEED))
             if self.kleene(place):
@@ -108,19 +99,19 @@ class Compiler:
     def reads(self, place: int | None, edge: Edge) -> RegisterReads:
         taken = None if place is None else self.positive[place]
         index = Index.EACH if edge is Edge.TAKE else Index.FIRST
-        return RegisterReads(self.pattern, self.texts, self.name, taken, index)
+        return RegisterReads(self.texts, self.name, taken, index)
 
     def fence(self, place: int, edge: Edge) -> list[Conjunct]:
         """The conjuncts over register and event of a move."""
         kind = Edge.TAKE if edge is Edge.TAKE else Edge.BEGIN
-        rest = self.conditions.alone(self.positive[place], kind)[1]
+        rest = self.conditions.of_event(self.positive[place], kind)[1]
         if edge is Edge.PROCEED:
             rest = [*self.leaving(place - 1), *rest]
         return rest
 
-    def test_texts(self, source: int, place: int) -> tuple[list[str], set[Column]]:
+    def test_texts(self, source: int, place: int) -> tuple[list[str], set[Field]]:
         """The tests `[x]` of a move where partitions are together, and what they read."""
-        found, used = list[str](), set[Column]()
+        found, used = list[str](), set[Field]()
         component = self.positive[place]
         for number, slot in self.tests if self.together else ():
             new = self.texts.slot(component, slot)
@@ -129,7 +120,7 @@ class Compiler:
                 if not wild:
                     found.append(f"{new} is not None")
                 continue
-            column = Column("test", number, slot)
+            column = Field("test", number, slot)
             used.add(column)
             old = self.name(column)
             same = f"({old} is None or {old} == {new})"
@@ -164,21 +155,21 @@ class Compiler:
                     )
                 self.needs.setdefault(source, set()).update(needed)
                 if target == self.loop(place) and place != self.last and not self.peeking:
-                    passed = self.needs.get(self.waiting(place + 1), ())
+                    passed = self.needs.get(self.expecting(place + 1), ())
                     left = self.read_by(None, Edge.PROCEED, self.leaving(place))
                     self.needs.setdefault(target, set()).update(left, passed)
                 if self.together and self.pattern.strategy is Strategy.PARTITION_CONTIGUITY:
-                    tests = (Column("test", number, slot) for number, slot in self.tests)
+                    tests = (Field("test", number, slot) for number, slot in self.tests)
                     self.needs.setdefault(target, set()).update(tests)
 
-    def read_by(self, place: int | None, edge: Edge, conjuncts: list[Conjunct]) -> set[Column]:
+    def read_by(self, place: int | None, edge: Edge, conjuncts: list[Conjunct]) -> set[Field]:
         """The columns that conjuncts read."""
         reads = self.reads(place, edge)
         for conjunct in conjuncts:
-            conjunct_text(conjunct, reads)
+            reads.conjunct(conjunct)
         return reads.columns
 
-    def layout(self, state: int) -> list[Column]:
+    def layout(self, state: int) -> list[Field]:
         return sorted(self.needs.get(state, ()), key=self.name)
 
     # Functions
@@ -188,25 +179,25 @@ class Compiler:
         conjuncts: Iterable[Conjunct],
         reads: Callable[[], RegisterReads],
         parameters: str,
-        layout: list[Column],
-    ) -> tuple[Gated, list[str], set[Column]]:
+        layout: list[Field],
+    ) -> tuple[Gated, list[str], set[Field]]:
         """Conjuncts as gates, and the text of the others with the columns that it reads."""
 
-        def function(seen: GatedReads, before: str, result: str) -> str:
+        def function(seen: ComponentTexts, before: str, result: str) -> str:
             assert isinstance(seen, RegisterReads)
             statement = unpacked(layout, seen.columns, self.name)
             return self.texts.function(before + parameters, result, statement)
 
         gates, others = gated(conjuncts, reads, function)
         seen = reads()
-        return gates, [conjunct_text(one, seen) for one in others], seen.columns
+        return gates, [*map(seen.conjunct, others)], seen.columns
 
     def scan_of(self, component: int, conjuncts: Iterable[Conjunct], edge: Edge) -> Scan:
-        """A scan for what conjuncts ask of an event alone."""
+        """A scan for the conjuncts that read an event only."""
         index = Index.EACH if edge is Edge.TAKE else Index.FIRST
 
         def reads() -> RegisterReads:
-            return RegisterReads(self.pattern, self.texts, self.name, component, index)
+            return RegisterReads(self.texts, self.name, component, index)
 
         gates, texts, _ = self.gated(conjuncts, reads, "e", [])
         return Scan(self.texts.function("e", conjunction(texts)) if texts else None, gates)
@@ -244,7 +235,7 @@ class Compiler:
             source,
             target,
             component,
-            self.scan_of(component, self.conditions.alone(component, kind)[0], kind),
+            self.scan_of(component, self.conditions.of_event(component, kind)[0], kind),
             step,
             edge is not Edge.PROCEED,
             self.equal([*equal.values()], layout),
@@ -254,9 +245,9 @@ class Compiler:
             self.epsilon(target, place),
         )
 
-    def equality(self, conjunct: Conjunct, place: int, edge: Edge) -> tuple[str, Column] | None:
-        """What must be equal of the event that a move takes and of the register, if a conjunct
-        says so of two texts."""
+    def equality(self, conjunct: Conjunct, place: int, edge: Edge) -> tuple[str, Field] | None:
+        """The values of the event that a move takes and of the register that must be equal, if a
+        conjunct requires two texts to be equal."""
         contiguous = self.pattern.strategy is Strategy.PARTITION_CONTIGUITY
         if len(conjunct) != 1 or conjunct[0].operator != "=" or contiguous:
             return None
@@ -272,9 +263,7 @@ class Compiler:
                 own = text
         return None if own is None or their is None else (own, their)
 
-    def equal(
-        self, sides: list[tuple[str, Column]], layout: list[Column]
-    ) -> tuple[str, str] | None:
+    def equal(self, sides: list[tuple[str, Field]], layout: list[Field]) -> tuple[str, str] | None:
         """The functions of the values that must be equal of event and register."""
         if not sides:
             return None
@@ -288,10 +277,10 @@ class Compiler:
         )
 
     def epsilon(self, target: int, place: int) -> Epsilon | None:
-        """How a run goes on that has just moved into a loop, where it does not peek."""
+        """The further move of a run that has just moved into a loop, where it does not peek."""
         if self.peeking or target != self.loop(place) or place == self.last:
             return None
-        layout, left = self.layout(target), self.layout(self.waiting(place + 1))
+        layout, left = self.layout(target), self.layout(self.expecting(place + 1))
         gates, texts, used = self.gated(
             self.leaving(place), lambda: self.reads(None, Edge.PROCEED), "V", layout
         )
@@ -302,7 +291,7 @@ class Compiler:
             statement = unpacked(layout, {*used, *left}, self.name)
             step = self.texts.function("V", f"({result}){test}", statement)
         walks = self.conditions.walks.get((self.positive[place], Edge.PROCEED), [])
-        return Epsilon(self.waiting(place + 1), step, gates, self.walk(walks))
+        return Epsilon(self.expecting(place + 1), step, gates, self.walk(walks))
 
     def walk(self, conjuncts: list[Conjunct]) -> str | None:
         """A function of the events so far, for conjuncts that need them all."""
@@ -312,8 +301,8 @@ class Compiler:
         return bound_function(self.texts, conjunction(every(one, reads) for one in conjuncts))
 
     def finish(self, target: int) -> Finish | None:
-        """How a run is a match that has moved to a state."""
-        if target == self.waiting(self.last + 1):
+        """The condition for a run that has moved to a state to be a match."""
+        if target == self.expecting(self.last + 1):
             return Finish()
         if target != self.loop(self.last):
             return None

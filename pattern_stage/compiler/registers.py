@@ -1,8 +1,8 @@
 """Columns of a run's register: which a pattern's terms read, how each begins and grows.
 
-A column is what later moves need to know of the events that a run has taken: an attribute of the
-first or the last event of a component, how many it has, an aggregate over them, the value of an
-equivalence test.  The columns of a state are those that some later move reads.
+A column is information on the events of a run for later moves: an attribute of the first or the
+last event of a component, their number, an aggregate over them, the value of an equivalence test.
+The columns of a state are those that some later move reads.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from pattern_stage.compiler.texts import Texts
-from pattern_stage.pattern import Aggregate, Constant, Form, Index, Length, Pattern, Read, Slot
+from xscl.pattern_stage.compiler.terms import ComponentTexts
+from xscl.pattern_stage.compiler.texts import Texts
+from xscl.pattern_stage.values.terms import Aggregate, Form, Index, Length, Read, Slot
 
-__all__ = ["Column", "RegisterReads", "carried", "unpacked"]
+__all__ = ["Field", "RegisterReads", "carried", "unpacked"]
 
 Kind = Literal["first", "last", "length", "sum", "number", "min", "max", "test"]
 
@@ -31,7 +32,7 @@ _BEGUN: dict[Kind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Field:
     """A column; of kind `test` `component` is the place of the test."""
 
     kind: Kind
@@ -40,8 +41,12 @@ class Column:
 
 
 def carried(
-    column: Column, component: int, begins: bool, texts: Texts, name: Callable[[Column], str]
-) -> tuple[str, Collection[Column]]:
+    column: Field,
+    component: int,
+    begins: bool,
+    texts: Texts,
+    name: Callable[[Field], str],
+) -> tuple[str, Collection[Field]]:
     """A column after an event of a component, as text, and the columns that this reads."""
     old = name(column)
     if column.kind == "test":
@@ -67,62 +72,57 @@ def carried(
 
 
 def unpacked(
-    layout: Iterable[Column], used: Collection[Column], name: Callable[[Column], str]
+    layout: Iterable[Field],
+    used: Collection[Field],
+    name: Callable[[Field], str],
 ) -> str:
     """A statement that names the columns of register `V`."""
     names = [name(column) if column in used else "_" for column in layout]
     return f"{', '.join(names)}, = V" if used else "pass"
 
 
-class RegisterReads:
-    """Reads of an edge: the event that is taken, and columns for all before; notes which."""
+class RegisterReads(ComponentTexts):
+    """Reads of an edge: the event that is taken, and columns for all before; records these."""
 
     def __init__(
         self,
-        pattern: Pattern,
         texts: Texts,
-        name: Callable[[Column], str],
+        name: Callable[[Field], str],
         taken: int | None,
         index: Index | None,
     ) -> None:
-        self.columns = set[Column]()
-        self.given: list[int] | None = None
-        self._pattern, self._texts, self._name = pattern, texts, name
+        super().__init__(texts)
+        self.columns = set[Field]()
+        self._name = name
         self._taken, self._index = taken, index
 
-    def _column(self, column: Column) -> str:
+    def _column(self, column: Field) -> str:
         self.columns.add(column)
         return self._name(column)
 
-    def read(self, read: Read, form: Form) -> str:
-        slot = Slot(read.attribute, form)
-        if read.component == self._taken and read.index in (None, self._index):
-            return self._texts.slot(read.component, slot)
-        last = read.index in (Index.LAST, Index.PREVIOUS)
-        return self._column(Column("last" if last else "first", read.component, slot))
-
-    def wild(self, read: Read) -> bool:
-        return self._texts.wild(read.component)
+    def read(self, leaf: Read, form: Form) -> str:
+        slot = Slot(leaf.attribute, form)
+        if leaf.component == self._taken and leaf.index in (None, self._index):
+            return self.texts.slot(leaf.component, slot)
+        last = leaf.index in (Index.LAST, Index.PREVIOUS)
+        return self._column(Field("last" if last else "first", leaf.component, slot))
 
     def aggregate(self, aggregate: Aggregate) -> str:
         component, function = aggregate.component, aggregate.function
         if aggregate.attribute is None:
-            return self._column(Column("length", component))
+            return self._column(Field("length", component))
         slot = Slot(aggregate.attribute, Form.NUMBER)
         match function:
             case "avg":
-                total = self._column(Column("sum", component, slot))
-                return f"average({total}, {self._column(Column('number', component, slot))})"
+                total = self._column(Field("sum", component, slot))
+                return f"average({total}, {self._column(Field('number', component, slot))})"
             case "sum":
-                return self._column(Column("sum", component, slot))
+                return self._column(Field("sum", component, slot))
             case "count":
-                return self._column(Column("number", component, slot))
+                return self._column(Field("number", component, slot))
             case _:
-                value = self._column(Column(function, component, slot))
+                value = self._column(Field(function, component, slot))
                 return f"(nan if {value} is None else {value})"
 
     def length(self, length: Length) -> str:
-        return self._column(Column("length", length.component))
-
-    def constant(self, constant: Constant, form: Form) -> str:
-        return self._texts.constant(constant, form, self.given)
+        return self._column(Field("length", length.component))

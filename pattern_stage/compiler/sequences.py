@@ -1,9 +1,10 @@
-"""Sequence construction as one Python function: SASE's DFS over stacks (Wu et al. 2006, section 4).
+"""Sequence construction as one Python function: SASE's DFS over stacks (Wu et al.  2006, section
+4).
 
-From an event of the last component backwards, a loop for each component before it, from the
-newest event to the oldest.  What is compared stands in the loop where all of it is first known
-(dynamic filtering), each loop ends with the window, and the events that it goes through are those
-that are equal in what must be equal (PAIS).
+From an event of the last component backwards, a loop for each component before it, from the newest
+event to the oldest.  Each comparison is in the loop where all its values are first known (dynamic
+filtering), each loop ends with the window, and iterates only over events that have the required
+equal values (PAIS).
 """
 
 from __future__ import annotations
@@ -12,25 +13,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pattern_stage.automaton import EachOf, GateOf, Sequence
-from pattern_stage.compiler.bound import conjunction, reads_of
-from pattern_stage.compiler.conditions import Edge
-from pattern_stage.compiler.gating import GatedReads, gate_of
-from pattern_stage.compiler.terms import conjunct_text
-from pattern_stage.compiler.texts import Texts
-from pattern_stage.pattern import (
-    Aggregate,
-    Conjunct,
-    Constant,
-    Form,
-    Length,
-    Read,
-    Slot,
-    Strategy,
-)
+from xscl.pattern_stage.automaton import EachOf, GateOf, StackPlan
+from xscl.pattern_stage.compiler.bound import conjunction
+from xscl.pattern_stage.compiler.conditions import Edge
+from xscl.pattern_stage.compiler.gating import gate_of
+from xscl.pattern_stage.compiler.terms import ComponentTexts
+from xscl.pattern_stage.layouts import END
+from xscl.pattern_stage.pattern import Conjunct, Strategy
+from xscl.pattern_stage.values.terms import Form, Read, Slot, leaves
 
 if TYPE_CHECKING:
-    from pattern_stage.compiler.moves import Compiler
+    from xscl.pattern_stage.compiler.moves import Compiler
 
 __all__ = ["sequence_of"]
 
@@ -39,8 +32,8 @@ _LONGEST = 16
 """Python nests no more than 20 loops."""
 
 
-def sequence_of(compiler: Compiler) -> Sequence | None:
-    """The plan of a pattern without a Kleene plus, in which any event may be skipped; None of one
+def sequence_of(compiler: Compiler) -> StackPlan | None:
+    """The plan of a pattern without a Kleene plus, in which any event may be skipped; None for one
     that is left to runs."""
     pattern = compiler.pattern
     if (
@@ -49,33 +42,17 @@ def sequence_of(compiler: Compiler) -> Sequence | None:
         or len(compiler.positive) > _LONGEST
     ):
         return None
-    return _Plan(compiler).sequence()
+    return _Planner(compiler).sequence()
 
 
-class _Reads:
+class _Reads(ComponentTexts):
     """Reads of events by their component."""
 
-    def __init__(self, texts: Texts) -> None:
-        self._texts = texts
-        self.given: list[int] | None = None
-
-    def read(self, read: Read, form: Form) -> str:
-        return self._texts.slot(read.component, Slot(read.attribute, form), f"e{read.component}")
-
-    def wild(self, read: Read) -> bool:
-        return self._texts.wild(read.component)
-
-    def aggregate(self, aggregate: Aggregate) -> str:
-        raise TypeError(aggregate)
-
-    def length(self, length: Length) -> str:
-        raise TypeError(length)
-
-    def constant(self, constant: Constant, form: Form) -> str:
-        return self._texts.constant(constant, form, self.given)
+    def read(self, leaf: Read, form: Form) -> str:
+        return self.texts.slot(leaf.component, Slot(leaf.attribute, form), f"e{leaf.component}")
 
 
-class _Plan:
+class _Planner:
     def __init__(self, compiler: Compiler) -> None:
         self.compiler, self.texts = compiler, compiler.texts
         self.positive, self.without = compiler.positive, compiler.without
@@ -89,30 +66,30 @@ class _Plan:
         self.gated: dict[int, list[tuple[str, int]]] = {place: [] for place in self.positive}
 
     def at(self, places: Iterable[int], switch: str = "dynamic filtering") -> int:
-        """The component whose loop tests what is known once these are: the first of them."""
+        """The component in whose loop a condition on these is tested: the first of them."""
         return self.first if switch in self.without else min(places, default=self.last)
 
-    def sequence(self) -> Sequence:
+    def sequence(self) -> StackPlan:
         self.test_equivalence()
         tests = len(self.keys[self.last])
         scans = []
         for place in self.positive:
-            alone, rest = self.compiler.conditions.alone(place, Edge.BEGIN)
+            of_event, rest = self.compiler.conditions.of_event(place, Edge.BEGIN)
             if "single predicates in scan" in self.without:
-                alone, rest = [], [*alone, *rest]
-            scans.append(self.compiler.scan_of(place, alone, Edge.BEGIN))
+                of_event, rest = [], [*of_event, *rest]
+            scans.append(self.compiler.scan_of(place, of_event, Edge.BEGIN))
             for conjunct in rest:
                 self.compare(conjunct)
         keys = tuple(self.key(place) for place in self.positive)
         construct = self.construction()
-        return Sequence(self.positive, tuple(scans), keys, construct, tuple(self.gates), tests)
+        return StackPlan(self.positive, tuple(scans), keys, construct, tuple(self.gates), tests)
 
     def compare(self, conjunct: Conjunct) -> None:
-        """Puts a conjunct where it is tested."""
-        components = {leaf.component for leaf in reads_of(conjunct) if isinstance(leaf, Read)}
+        """Adds a conjunct where it is tested."""
+        components = {leaf.component for leaf in leaves(conjunct) if isinstance(leaf, Read)}
         place = self.at(components)
 
-        def function(seen: GatedReads, before: str, result: str) -> str:
+        def function(seen: ComponentTexts, before: str, result: str) -> str:
             return self.texts.function(before + ", ".join(events), result) if before else result
 
         events = [f"e{one}" for one in sorted(components)]
@@ -131,7 +108,7 @@ class _Plan:
         if equal is not None and self.stacked and "dynamic filtering" not in self.without:
             self.keys[place].append(equal)
         else:
-            self.tested[place].append(conjunct_text(conjunct, self.reads))
+            self.tested[place].append(self.reads.conjunct(conjunct))
 
     def equality(self, conjunct: Conjunct) -> tuple[str, str] | None:
         """The values that must be equal of an event and of one later in the sequence."""
@@ -146,7 +123,7 @@ class _Plan:
         return None if one == other else (own, their)
 
     def test_equivalence(self) -> None:
-        """Puts the tests `[x]` where they are tested, or into keys."""
+        """Adds the tests `[x]` where they are tested, or to keys."""
         partitioned = self.stacked and not self.compiler.together and "PAIS" not in self.without
         for _, slot in self.compiler.tests:
             text = {place: self.texts.slot(place, slot, f"e{place}") for place in self.positive}
@@ -166,7 +143,7 @@ class _Plan:
                     self.tested[self.at((place,))].append(f"({' or '.join(same)})")
 
     def key(self, place: int) -> str | None:
-        """The function that gives an event's key; None of one that lacks what must be equal."""
+        """The function for an event's key; None for one that lacks a required value."""
         own = [one.replace(f"e{place}[", "e[") for one, _ in self.keys[place]]
         if not own:
             return None
@@ -186,7 +163,7 @@ class _Plan:
             leave, mask = ("return", "m") if place == self.last else ("continue", f"m{place}")
             if place == self.last:
                 if within is not None:
-                    put(f"floor = e{place}[0] - {within}")
+                    put(f"floor = e{place}[{END}] - {within}")
             else:
                 later = self.positive[self.positive.index(place) + 1]
                 keys = [their for _, their in self.keys[place]]
@@ -198,7 +175,7 @@ class _Plan:
                 put("if found is not None:")
                 indent += "    "
                 put(f"times{place}, entries{place} = found")
-                put(f"i{place} = bisect_left(times{place}, e{later}[0])")
+                put(f"i{place} = bisect_left(times{place}, e{later}[{END}])")
                 put(f"while i{place}:")
                 indent += "    "
                 put(f"i{place} -= 1")
@@ -221,9 +198,9 @@ class _Plan:
                 put(f"    if not {mask}: {leave}")
         if within is not None and "windows in construction" in self.without:
             leave = "continue" if len(self.positive) > 1 else "return"
-            put(f"if e{self.first}[0] <= floor: {leave}")
+            put(f"if e{self.first}[{END}] <= floor: {leave}")
         chain = "".join(f"({place}, e{place}), " for place in self.positive)
         final = "m" if self.first == self.last else f"m{self.first}"
-        put(f"emit({final}, ({chain}), e{self.last}[0])")
+        put(f"emit({final}, ({chain}), e{self.last}[{END}])")
         parameters = f"e{self.last}, m, stacks, gates, emit"
         return self.texts.function(parameters, "None", *lines)

@@ -1,6 +1,7 @@
 """The Python text of an automaton's functions as it is collected, and its compilation.
 
-Functions stand in one that takes a query's constants: `make(constants)` gives them by name.
+Functions are nested in one whose parameter is a query's constants: `make(constants)` returns them
+by name.
 """
 
 from __future__ import annotations
@@ -8,17 +9,20 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 
-from pattern_stage.arithmetic import NAMES, number_of
-from pattern_stage.automaton import Functions
-from pattern_stage.gates import PASS
-from pattern_stage.layouts import Layouts
-from pattern_stage.pattern import Constant, Form, Pattern, Slot
+from xscl.pattern_stage.algebra.functions import NAMES as FUNCTIONS
+from xscl.pattern_stage.automaton import Functions
+from xscl.pattern_stage.gates import PASS
+from xscl.pattern_stage.layouts import END, Layouts
+from xscl.pattern_stage.pattern import Pattern
+from xscl.pattern_stage.values.numbers import NAMES, number_of
+from xscl.pattern_stage.values.terms import Constant, Form, Slot
 
 __all__ = ["Texts"]
 
 
 class Texts:
-    """What functions of one pattern share: where slots stand, constants, their text so far."""
+    """The common context of the functions of one pattern: places of slots, constants, their text so
+    far."""
 
     def __init__(
         self, pattern: Pattern, types: tuple[tuple[int, ...], ...], layouts: Layouts
@@ -42,11 +46,12 @@ class Texts:
     def slot_of(self, types: tuple[int, ...], slot: Slot, event: str = "e") -> str:
         """An attribute of an event of one of some types."""
         if slot.attribute.own == "timestamp":
-            return f"({event}[0] / 1000000)" if slot.form is Form.NUMBER else f"{event}[0]"
+            time = f"{event}[{END}]"
+            return f"({time} / 1000000)" if slot.form is Form.NUMBER else time
         return f"{event}[{self._layouts.place(types, slot)}]"
 
     def constant(self, constant: Constant, form: Form, given: list[int] | None = None) -> str:
-        """A constant that no gate compares, or that is given in `C`."""
+        """A constant that no gate compares, or that is in `C`."""
         if given is not None:
             if constant.place not in given:
                 given.append(constant.place)
@@ -56,7 +61,7 @@ class Texts:
         return f"{'n' if cast else 'c'}{constant.place}"
 
     def function(self, parameters: str, result: str, *statements: str) -> str:
-        """The name of a function, one for all that are alike."""
+        """The name of a function, one for all equal ones."""
         body = "".join(f"        {one}\n" for one in statements if one != "pass")
         text = f"({parameters}):\n{body}        return {result}\n"
         name = self._functions.get(text)
@@ -78,6 +83,12 @@ class Texts:
         lines.append(f"    return {{{named}}}\n")
         source = "".join(lines)
         names: dict[str, Callable[[tuple[str | float, ...]], Functions]] = {}
-        space = {**NAMES, "bisect_left": bisect_left, "PASS": PASS, "number_of": number_of}
+        space = {
+            **FUNCTIONS,
+            **NAMES,
+            "bisect_left": bisect_left,
+            "PASS": PASS,
+            "number_of": number_of,
+        }
         exec(compile(source, "<pattern>", "exec"), space, names)
         return names["make"], source

@@ -1,7 +1,7 @@
-"""Channels: the events of a batch that come out of an m-op, with the members they belong to.
+"""Channels: the output events of an m-op in a batch, with the members they belong to.
 
-M-ops take whole batches one after the other, inputs first: an event of a channel meets what has
-ended before it, and not what merely has been put in before it.
+M-ops process whole batches one after the other, inputs first: an event of a channel meets what has
+ended before it, not everything that was added before it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from pattern_stage.plan.memberships import Membership, within
+from xscl.pattern_stage.layouts import END, Event
+from xscl.pattern_stage.plan.memberships import Membership, within
 
-__all__ = ["Channel", "Event", "Stream", "epochs"]
+__all__ = ["Channel", "Stream", "epochs"]
 
-Event = tuple[Any, ...]
-
-_end_of = itemgetter(1)
+_end_of = itemgetter(END)
 
 _OFTEN = 8
-"""A channel that has been asked so many times for the events of some members is indexed."""
+"""A channel that was read so many times for the events of some members is indexed."""
 
 
 class Stream:
@@ -43,14 +42,14 @@ class Channel(list[tuple[Event, Membership]]):
         """The members with events that are keys of a dict."""
         if len(self) == 1:
             return within(self[0][1], known)
-        if self._is_asked_often():
+        if self._is_read_often():
             return known.keys() & self._by_member().keys()
         distinct = {id(members): members for _, members in self}
         return {member for members in distinct.values() for member in within(members, known)}
 
     def streams(self, known: Mapping[Any, Any]) -> list[tuple[int, Stream]]:
         """These members, each with its events."""
-        if self._is_asked_often():
+        if self._is_read_often():
             return [(one, self._stream(one)) for one in known.keys() & self._by_member().keys()]
         by: dict[int, list[Event]] = {}
         found: dict[int, Iterable[int]] = {}
@@ -62,8 +61,8 @@ class Channel(list[tuple[Event, Membership]]):
                 by.setdefault(member, []).append(event)
         return [(member, Stream(events)) for member, events in by.items()]
 
-    def _is_asked_often(self) -> bool:
-        """Whether it is worth while to go through all members, whoever asks for which."""
+    def _is_read_often(self) -> bool:
+        """Whether indexing pays, given how often the channel was read."""
         self._asked += 1
         return self._asked > _OFTEN
 
@@ -75,13 +74,13 @@ class Channel(list[tuple[Event, Membership]]):
         return streams[0]
 
     def in_order(self) -> Channel:
-        """Itself, once what was put in here and there is in order."""
+        """The channel, sorted if events were added out of order."""
         self.sort(key=_end_of_entry)
         return self
 
     def _by_member(self) -> dict[int, list[Stream]]:
         if self._streams is None:
-            # Memberships are shared, so members are gone through once for each.
+            # Memberships are shared, so the members of each are iterated over once.
             by: dict[int, tuple[Membership, list[Event]]] = {}
             for event, membership in self:
                 there = by.get(id(membership))
@@ -98,15 +97,15 @@ class Channel(list[tuple[Event, Membership]]):
 
 
 def _end_of_entry(entry: tuple[Event, Membership]) -> Any:
-    return entry[0][1]
+    return entry[0][END]
 
 
 def epochs(channel: Channel) -> Iterator[list[tuple[Event, Membership]]]:
     """A channel's entries, by when they end."""
     place, many = 0, len(channel)
     while place < many:
-        first, time = place, channel[place][0][1]
+        first, time = place, channel[place][0][END]
         place += 1
-        while place < many and channel[place][0][1] == time:
+        while place < many and channel[place][0][END] == time:
             place += 1
         yield channel[first:place]

@@ -1,6 +1,6 @@
-"""The plan of some queries before and after each rule that does something, for people to read.
+"""The plan of some queries before and after each rule that changes it, for people to read.
 
-Nothing runs: operators are taken together as `network.Network` does, with the rules so far.
+Nothing runs: the operators of queries are those of `network.Network`, with the rules so far.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from pattern_stage.algebra.localised import Localised, Operators, inputs
-from pattern_stage.algebra.nodes import Aggregate, Node, Select, Source
-from pattern_stage.algebra.normal_form import fold_conditions, normal_form
-from pattern_stage.plan.operators import Design
-from pattern_stage.plan.rules import RULES, Rule, design
+from xscl.pattern_stage.algebra.nodes import INPUTS, Aggregate, Node
+from xscl.pattern_stage.algebra.normal_form import fold_conditions, normal_form
+from xscl.pattern_stage.layouts import Layouts
+from xscl.pattern_stage.plan.network import Network, Template
+from xscl.pattern_stage.plan.operators import Context
+from xscl.pattern_stage.plan.rules import RULES, Design, Rule, m_op_key
 
 __all__ = ["NORMAL_FORM", "MOp", "Planned", "Rewriting", "plan", "rewritings"]
 
-_INPUTS = ("input", "left", "right")
-
 NORMAL_FORM = "normal form"
-"""What comes before the rules."""
+"""The step before the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,9 @@ class Planned:
 
 @dataclass(slots=True)
 class MOp:
-    """An m-op: its form; the m-ops that it reads; how many operators it has taken in; the streams
-    that come of it, each of a form (Aggregates may be of several) and of own constants; the queries
-    whose root it is."""
+    """An m-op: its form; the m-ops that it reads; the number of operators merged into it; the
+    streams that it outputs, each of a form (Aggregates may be of several) and of own constants; the
+    queries whose root it is."""
 
     node: Node
     design: Design
@@ -56,7 +55,7 @@ class MOp:
 
     @property
     def evaluated(self) -> int:
-        """How many of its streams are computed by themselves."""
+        """The number of its streams that are computed separately."""
         return len(self.evaluations) if self.design.channel or _windowed(self) else self.capacity
 
 
@@ -66,10 +65,10 @@ def _windowed(m_op: MOp) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What a rule does: `operators` of the plan before, one or more, to `m_ops` of that after."""
+    """The effect of a rule: one or more `operators` of the plan before become `m_ops` of the plan
+    after."""
 
     rule: str
-    law: str
     before: tuple[MOp, ...]
     after: tuple[MOp, ...]
     operators: int
@@ -81,59 +80,57 @@ def rewritings(
     without: Iterable[str] = (),
     classes: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[Rewriting]:
-    """The rules that do something to the plan of some queries, in their order; `classes` has for a
-    type of a sharable stream the one that stands for all of them."""
+    """The rules that change the plan of some queries, in their order; `classes` maps a type of a
+    sharable stream to the one that represents all of them."""
     off = frozenset(without)
     rules = [rule for rule in RULES if rule.name not in off]
     later = frozenset(rule.name for rule in RULES)
-    raw = plan(queries, later, classes)
-    # Queries alike but for constants are one plan, which is looked at once.
+    raw = plan(queries, later, classes, renaming=True)
+    # Queries that differ in constants only are one plan, which is analysed once.
     normal = {one.root: one.root for one in queries}
     normal = {root: normal_form(root) for root in normal}
     queries = [replace(one, root=normal[one.root]) for one in queries]
     before = plan(queries, later, classes)
     if [*map(_definition, raw)] != [*map(_definition, before)]:
-        # Its law is that of each step of `normal_form.RULES`.
-        law = "normal form: conditions stand as far down as they mean the same."
-        yield Rewriting(NORMAL_FORM, law, tuple(raw), tuple(before), len(raw), len(before))
+        yield Rewriting(NORMAL_FORM, tuple(raw), tuple(before), len(raw), len(before))
     for rule in rules:
-        again = [one for one in rules if one.name not in later and one.name.startswith("c_")]
+        changing = [one for one in rules if one.name not in later and one.name.startswith("c_")]
         later -= {rule.name}
         after = plan(queries, later | off, classes)
-        again = [one for one in again if _saved(one, after) > _saved(one, before)]
-        # What earlier rules do with what this one does is told after it.
-        reached = _apart(after, again)
+        changing = [one for one in changing if _saved(one, after) > _saved(one, before)]
+        # The effect of earlier rules on the result of this one is reported after it.
+        reached = _split(after, changing)
         mine = [[one for one in every if rule.takes(one.node)] for every in (before, reached)]
         sizes = [(len(every), sum(one.evaluated for one in every)) for every in mine]
         if sizes[0] != sizes[1]:
             of = 0 if sizes[0][0] != sizes[1][0] else 1
             counts = sizes[0][of], sizes[1][of]
-            yield Rewriting(rule.name, rule.law, tuple(before), tuple(reached), *counts)
-        for place, one in enumerate(again, 1):
-            last, reached = reached, _apart(after, again[place:])
+            yield Rewriting(rule.name, tuple(before), tuple(reached), *counts)
+        for place, one in enumerate(changing, 1):
+            last, reached = reached, _split(after, changing[place:])
             mine = [[m_op for m_op in every if one.takes(m_op.node)] for every in (last, reached)]
             counts = (
                 sum(m_op.evaluated for m_op in mine[0]),
                 sum(m_op.evaluated for m_op in mine[1]),
             )
-            yield Rewriting(one.name, one.law, tuple(last), tuple(reached), *counts)
+            yield Rewriting(one.name, tuple(last), tuple(reached), *counts)
         before = after
 
 
 def _definition(m_op: MOp) -> Hashable:
-    """An operator by itself, its conjuncts in one order."""
+    """An operator alone, its conjuncts in one order."""
     node = fold_conditions(m_op.node)
-    own = (getattr(node, one.name) for one in fields(node) if one.name not in _INPUTS)
+    own = (getattr(node, one.name) for one in fields(node) if one.name not in INPUTS)
     return type(node), *own, m_op.inputs
 
 
 def _saved(rule: Rule, m_ops: Iterable[MOp]) -> int:
-    """How many streams a rule spares from being computed by themselves."""
+    """The number of streams that a rule saves from being computed separately."""
     return sum(one.capacity - one.evaluated for one in m_ops if rule.takes(one.node))
 
 
-def _apart(m_ops: Sequence[MOp], rules: Iterable[Rule]) -> list[MOp]:
-    """M-ops without what rules of channels do to them."""
+def _split(m_ops: Sequence[MOp], rules: Iterable[Rule]) -> list[MOp]:
+    """M-ops without the effect of rules of channels."""
     found = list(m_ops)
     for rule in rules:
         found = [
@@ -144,68 +141,46 @@ def _apart(m_ops: Sequence[MOp], rules: Iterable[Rule]) -> list[MOp]:
 
 
 def plan(
-    queries: Sequence[Planned], without: frozenset[str], classes: Mapping[int, int]
+    queries: Sequence[Planned],
+    without: frozenset[str],
+    classes: Mapping[int, int],
+    *,
+    renaming: bool = False,
 ) -> list[MOp]:
-    """The m-ops of some queries, sources first, as the rules that are not switched off have
-    them."""
-    operators, tickets = Operators(), count()
+    """The m-ops of some queries, sources first, under the rules that are not switched off; with
+    `renaming`, operators that only rename are included."""
+    network, tickets = Network(Context(Layouts(), without), classes), count()
+    templates: dict[Hashable, Template] = {}
     found: list[MOp] = []
     places: dict[Hashable, int] = {}
-    designs: dict[int, Design] = {}
-
-    def placed(node: Node, local: Localised, query: Planned) -> tuple[int, Hashable]:
-        """The place of an operator's m-op, and its stream."""
-        below = [
-            placed(one, inner, query) for one, inner in zip(inputs(node), local.inputs, strict=True)
-        ]
-        reads, streams = tuple(one for one, _ in below), tuple(one for _, one in below)
-        own = tuple(query.constants[place] for place in local.places)
-        made = designs.get(id(local.node))
-        if made is None:
-            made = designs[id(local.node)] = design(local.node, without)
-        if isinstance(node, Source):
-            made, own = Design("form", consed=True), (node.type,)
-        stream: Hashable = (id(local.node), streams, own) if made.consed else next(tickets)
-        of: Hashable = (id(local.node), reads)
-        alike = own
-        if isinstance(local.node, Aggregate) and local.node.window is not None and made.indexed:
-            # Windows of one buffer are pointers into it.
-            alike = own[: local.node.window] + own[local.node.window + 1 :]
-        if made.buffered:
-            window = isinstance(local.node, Aggregate) and local.node.window
-            at = None if window is None or made.indexed else own[window]
-            of = reads, "buffer", window is None, at
-        elif made.of == "form" and isinstance(local.node, Select):
-            # One index, whatever the conditions compare.
-            of = reads, "select", id(local.node.input)
-        elif made.of == "definition":
-            of = (of, stream)
-        elif made.of == "query":
-            of = next(tickets), "query"
-        if of not in places:
-            places[of] = len(found)
-            found.append(MOp(local.node, made, reads))
-        m_op = found[places[of]]
-        m_op.operators += 1
-        m_op.streams[stream] = local.node, own
-        m_op.evaluations.add((id(local.node), alike, None if made.channel else streams))
-        return places[of], stream
-
-    known: dict[Hashable, tuple[Node, Localised]] = {}
     for query in queries:
         key = query.root, query.types
-        if key not in known:
-            shared = _typed(query.root, [classes.get(one, one) for one in query.types])
-            known[key] = _typed(query.root, query.types), operators.localise(shared)
-        root, _ = placed(*known[key], query)
-        found[root].queries[query.name] = None
+        if key not in templates:
+            templates[key] = network.steps(*key, renaming=renaming)
+        made: list[tuple[int, Hashable]] = []
+        for step in templates[key]:
+            node, reads = step.node, tuple(made[one][0] for one in step.inputs)
+            streams = tuple(made[one][1] for one in step.inputs)
+            own = step.own(query.constants) if reads else (step.type,)
+            stream: Hashable = (id(node), streams, own) if step.design.consed else next(tickets)
+            of = m_op_key(node, step.design, reads, stream)
+            constants = own
+            if isinstance(node, Aggregate) and node.window is not None and step.design.indexed:
+                # Windows of one buffer are pointers into it.
+                constants = own[: node.window] + own[node.window + 1 :]
+            if step.design.buffered:
+                window = isinstance(node, Aggregate) and node.window
+                at = None if window is None or step.design.indexed else own[window]
+                of = reads, "buffer", window is None, at
+            if step.separate:
+                of = of, step.type
+            if of not in places:
+                places[of] = len(found)
+                found.append(MOp(node, step.design, reads))
+            m_op = found[places[of]]
+            m_op.operators += step.uses
+            m_op.streams[stream] = node, own
+            m_op.evaluations.add((id(node), constants, None if step.design.channel else streams))
+            made.append((places[of], stream))
+        found[made[-1][0]].queries[query.name] = None
     return found
-
-
-def _typed(node: Node, types: Sequence[int]) -> Node:
-    if isinstance(node, Source):
-        return replace(node, type=types[node.type])
-    below: Any = {
-        name: _typed(getattr(node, name), types) for name in _INPUTS if hasattr(node, name)
-    }
-    return replace(node, **below)

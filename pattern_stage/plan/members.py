@@ -1,71 +1,152 @@
 """The members of an operator form: the distinct (members of the inputs, own constants) of all
 queries (hash-consing: s_cse).
 
-There may be hundreds of thousands, and few of them are ever met by an event, so a member is its
-number and no object: lists and arrays by number, and below each member of the left input the
-members that read it, as a number, a short tuple or, where they are many, dicts: by index and key
-where events find them so, and by their constants.
+There may be hundreds of thousands, and few of them ever meet an event, so a member is a number and
+no object: lists and arrays by number, and below each member of the left input the members that read
+it: one, a tuple of few, or a `Bucket` of many.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["MANY", "NONE", "Bucket", "Constants", "Members", "members_in"]
+__all__ = ["MANY", "NONE", "Bucket", "Constants", "MemberSet", "Members", "members_in"]
 
 Constants = tuple[Any, ...]
 
-Bucket = Any
-"""None, a member, a tuple of members, or a dict of buckets."""
+MemberSet = Any
+"""Members: None, one, a tuple, or a dict of leaves by the key that distinguishes their members."""
 
 NONE, MANY = -1, -2
 """In `Members.below`."""
 
 _SHORT = 2
-"""Of so many constants the tuples, too, are likely to be had by several members."""
+"""Tuples of up to so many constants are likely to be shared by several members."""
 
 _WORN = 1024
-"""So many more members than there are may have been freed before values are looked through."""
+"""So many more members than there are may have been freed before unused values are searched."""
 
 _FEW = 16
-"""So many members are gone through one by one."""
+"""So many members are iterated over."""
 
 
-def members_in(bucket: Bucket) -> Iterator[int]:
-    """All members of a bucket."""
-    if isinstance(bucket, int):
-        yield bucket
-    elif isinstance(bucket, tuple):
-        yield from bucket
-    elif bucket is not None:
-        for part in bucket.values():
-            if part.__class__ is int:
-                yield part
-            else:
-                yield from members_in(part)
+def members_in(some: MemberSet | Bucket) -> Iterable[int]:
+    """All members of a leaf or a bucket."""
+    if some.__class__ is tuple:
+        return some
+    if some.__class__ is int:
+        return (some,)
+    if isinstance(some, Bucket):
+        return (one for by_key in some.by.values() for one in members_in(by_key))
+    return [one for leaf in some.values() for one in members_in(leaf)] if some else ()
+
+
+class Bucket:
+    """Many members below one of the left input, as an event finds them: by index, and in that by
+    key, as `key_of` returns it for the right input's member and the constants.
+
+        by ── index ─┬─ key ── member
+                     ├─ key ── (member, member, ...)                           up to `_FEW`
+                     └─ key ── {constants: member, constants: (member, ...)}   more of them
+
+    Where none is shared (`alone`), the number takes the place of the constants.
+    """
+
+    __slots__ = ("_of", "by")
+
+    def __init__(self, of: Members, members: Iterable[int]) -> None:
+        self._of = of
+        self.by: dict[Any, dict[Any, MemberSet]] = {}
+        for member in members:
+            self.add(member)
+
+    def _path(self, member: int) -> tuple[object, object, object]:
+        of = self._of
+        constants = of.constants[member]
+        assert constants is not None
+        index, key = of.key_of(of.right[member], constants)
+        return index, key, member if of.alone else constants
+
+    def add(self, member: int) -> None:
+        """Adds a member."""
+        index, key, own = self._path(member)
+        by_key = self.by.setdefault(index, {})
+        leaf = by_key.get(key)
+        if leaf.__class__ is tuple and len(leaf) == _FEW:
+            few, leaf = leaf, {}
+            for one in few:
+                _put(leaf, self._path(one)[2], one)
+            by_key[key] = leaf
+        if leaf.__class__ is dict:
+            _put(leaf, own, member)
+        else:
+            _put(by_key, key, member)
+
+    def remove(self, member: int) -> bool:
+        """Removes a member; returns whether none is left."""
+        index, key, own = self._path(member)
+        by_key = self.by[index]
+        leaf = by_key[key]
+        if leaf.__class__ is dict:
+            _take(leaf, own, member)
+            if not leaf:
+                del by_key[key]
+        else:
+            _take(by_key, key, member)
+        if not by_key:
+            del self.by[index]
+        return not self.by
+
+    def leaf(self, right: int, constants: Constants) -> MemberSet:
+        """The leaf with a member, if it exists."""
+        index, key = self._of.key_of(right, constants)
+        by_key = self.by.get(index)
+        leaf = None if by_key is None else by_key.get(key)
+        return leaf.get(constants) if leaf.__class__ is dict else leaf
+
+
+def _put(leaves: dict[Any, MemberSet], at: object, member: int) -> None:
+    there = leaves.get(at)
+    leaves[at] = member if there is None else (*members_in(there), member)
+
+
+def _take(leaves: dict[Any, MemberSet], at: object, member: int) -> None:
+    rest = _without(members_in(leaves[at]), member)
+    if rest is None:
+        del leaves[at]
+    else:
+        leaves[at] = rest
+
+
+def _without(members: Iterable[int], member: int) -> MemberSet:
+    """A leaf without a member."""
+    rest = tuple([one for one in members if one != member])
+    return rest if len(rest) > 1 else rest[0] if rest else None
+
+
+def _by_right(right: int, constants: Constants) -> tuple[object, object]:
+    return None, right
 
 
 class Members:
-    """Members by number.  `key_of` says, given the right input's member and the constants, how an
-    event finds a member among many: by which index, and there under which key.  With `alone` none
-    is shared."""
+    """Members by number; with `alone` none is shared."""
 
     def __init__(
         self, key_of: Callable[[int, Constants], tuple[object, object]] | None, alone: bool = False
     ) -> None:
-        self._key_of, self._alone = key_of, alone
+        self.key_of, self.alone = key_of or _by_right, alone
         self.constants: list[Constants | None] = []
         """Own constants; None: the number is free."""
         self.left, self.right = array("i"), array("i")
         self._uses = array("i")
         self.below = array("i")
-        """By member of the left input the one that reads it, `NONE`, or `MANY` less the place of
-        what reads it in `many`: where nearly all have one, no objects."""
-        self.many: list[Bucket] = []
+        """By member of the left input the member that reads it, `NONE`, or `MANY` minus the index
+        into `many` of those that read it: nearly all have one reader, and need no object."""
+        self.many: list[tuple[int, ...] | Bucket | None] = []
         self._spare: list[int] = []
-        """Free places in `many`."""
+        """Free indices of `many`."""
         self._free: list[int] = []
         self._values: dict[object, object] = {}
         self._freed = 0
@@ -76,27 +157,27 @@ class Members:
 
     @property
     def taken(self) -> int:
-        """How many numbers are taken: of members, and of some that have gone."""
+        """The number of used numbers: of members, and of some removed ones."""
         return len(self.constants) - len(self._free)
 
     def found(self, left: int, right: int, constants: Constants, uses: int = 1) -> int | None:
-        """The member, with uses more, if it is there."""
+        """The member, with uses added, if it exists."""
         below = self.below
-        if left >= len(below) or self._alone:
+        if left >= len(below) or self.alone:
             return None
         at = below[left]
-        if at >= 0:
-            if self.constants[at] != constants or self.right[at] != right:
-                return None
-            member: int | None = at
-        else:
-            member = None if at == NONE else self._find(self.many[MANY - at], right, constants)
-        if member is not None:
-            self._uses[member] += uses
-        return member
+        if at == NONE:
+            return None
+        several = (at,) if at >= 0 else self.many[MANY - at]
+        leaf = several.leaf(right, constants) if isinstance(several, Bucket) else several
+        for member in members_in(leaf):
+            if self.constants[member] == constants and self.right[member] == right:
+                self._uses[member] += uses
+                return member
+        return None
 
     def add(self, left: int, right: int, constants: Constants, uses: int = 1) -> int:
-        """A new member."""
+        """Adds a member."""
         below, values = self.below, self._values
         if constants:
             constants = tuple([values.setdefault(value, value) for value in constants])
@@ -113,10 +194,14 @@ class Members:
             self.right.append(right)
             self._uses.append(uses)
         if left < len(below):
-            if below[left] == NONE:
+            there = self.under(left)
+            if there is None:
                 below[left] = member
+            elif there.__class__ is Bucket:
+                there.add(member)
             else:
-                self._set_under(left, self._with(self.under(left), member))
+                several = (*members_in(there), member)
+                self._set_under(left, several if len(several) <= _FEW else Bucket(self, several))
         else:
             below.extend([NONE] * (left - len(below)))
             below.append(member)
@@ -124,32 +209,37 @@ class Members:
         return member
 
     def remove(self, member: int) -> bool:
-        """A use less; whether it was the last.  Its number stays taken until it is freed."""
+        """Removes a use; returns whether it was the last.  Its number stays used until it is
+        freed."""
         self._uses[member] -= 1
         if self._uses[member]:
             return False
         left = self.left[member]
-        self._set_under(left, self._less(self.under(left), member))
+        there = self.under(left)
+        if there.__class__ is not Bucket:
+            self._set_under(left, _without(members_in(there), member))
+        elif there.remove(member):
+            self._set_under(left, None)
         self._count -= 1
         return True
 
     def free(self, member: int) -> None:
-        """Lets the number be given to another."""
+        """Makes a number available again."""
         self.constants[member] = None
         self._free.append(member)
         self._freed += 1
         if self._freed > _WORN + len(self.constants):
-            # Values of members that have gone go, too.
+            # Values of removed members are removed, too.
             self._values = {value: value for own in filter(None, self.constants) for value in own}
             self._freed = 0
 
-    def under(self, left: int) -> Bucket:
-        """What reads a member of the left input."""
+    def under(self, left: int) -> Any:
+        """The members that read a member of the left input."""
         at = self.below[left] if left < len(self.below) else NONE
         return at if at >= 0 else None if at == NONE else self.many[MANY - at]
 
-    def _set_under(self, left: int, bucket: Bucket) -> None:
-        """Keeps what reads a member of the left input."""
+    def _set_under(self, left: int, bucket: Any) -> None:
+        """Stores the members that read a member of the left input."""
         at = self.below[left]
         if bucket is None or bucket.__class__ is int:
             self.below[left] = NONE if bucket is None else bucket
@@ -165,97 +255,3 @@ class Members:
         else:
             self.below[left] = MANY - len(self.many)
             self.many.append(bucket)
-
-    def _find(self, bucket: Bucket, right: int, constants: Constants) -> int | None:
-        if bucket.__class__ is dict:
-            if self._key_of is None:
-                return bucket.get((right, constants))
-            index, key = self._key_of(right, constants)
-            by_key = bucket.get(index)
-            bucket = None if by_key is None else by_key.get(key)
-            if bucket.__class__ is dict:
-                bucket = bucket.get(constants)
-            if bucket is None:
-                return None
-        own, right_of = self.constants, self.right
-        for member in (bucket,) if bucket.__class__ is int else bucket:
-            if own[member] == constants and right_of[member] == right:
-                return member
-        return None
-
-    def _with(self, bucket: Bucket, member: int) -> Bucket:
-        if bucket is None:
-            return member
-        if isinstance(bucket, int):
-            return (bucket, member)
-        if isinstance(bucket, tuple):
-            if len(bucket) < _FEW:
-                return (*bucket, member)
-            many: Bucket = {}
-            for one in (*bucket, member):
-                many = self._into(many, one)
-            return many
-        return self._into(bucket, member)
-
-    def _into(self, many: dict[Any, Bucket], member: int) -> dict[Any, Bucket]:
-        constants, right = self.constants[member], self.right[member]
-        assert constants is not None
-        if self._key_of is None:
-            many[member if self._alone else (right, constants)] = member
-            return many
-        index, key = self._key_of(right, constants)
-        by_key = many.setdefault(index, {})
-        bucket = by_key.get(key)
-        if isinstance(bucket, tuple) and len(bucket) == _FEW:
-            few, bucket = bucket, {}
-            for one in few:
-                self._beside(bucket, one)
-            by_key[key] = bucket
-        if isinstance(bucket, dict):
-            self._beside(bucket, member)
-        else:
-            by_key[key] = self._with(bucket, member)
-        return many
-
-    def _beside(self, many: dict[Any, Bucket], member: int) -> None:
-        """Into many that have one key, by constants."""
-        apart = self._apart(member)
-        there = many.get(apart)
-        if there is None:
-            many[apart] = member
-        else:
-            many[apart] = (*members_in(there), member)
-
-    def _apart(self, member: int) -> object:
-        return member if self._alone else self.constants[member]
-
-    def _less(self, bucket: Bucket, member: int) -> Bucket:
-        if isinstance(bucket, int):
-            return None
-        if isinstance(bucket, tuple):
-            rest = tuple([one for one in bucket if one != member])
-            return rest if len(rest) > 1 else rest[0]
-        constants, right = self.constants[member], self.right[member]
-        assert constants is not None
-        if self._key_of is None:
-            del bucket[member if self._alone else (right, constants)]
-            return bucket or None
-        index, key = self._key_of(right, constants)
-        by_key = bucket[index]
-        part = by_key[key]
-        if isinstance(part, dict):
-            _put(part, self._apart(member), self._less(part[self._apart(member)], member))
-            part = part or None
-        else:
-            part = self._less(part, member)
-        _put(by_key, key, part)
-        if not by_key:
-            del bucket[index]
-        return bucket or None
-
-
-def _put(many: dict[Any, Bucket], key: object, bucket: Bucket) -> None:
-    if bucket is None:
-        del many[key]
-    else:
-        many[key] = bucket

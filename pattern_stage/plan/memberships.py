@@ -1,8 +1,8 @@
-"""Which streams of a channel an event belongs to: members of an operator, by their numbers.
+"""The streams of a channel that an event belongs to: members of an operator, by their numbers.
 
-A membership is a tuple of members, or the first ones of an `Order`: members that differ in a bound
-on DUR alone are ordered by it, so the ones that an event still admits are a prefix, which nobody
-has to go through before it is read.
+A membership is a tuple of members, or the first ones of an `Order`.  Members that differ in a bound
+on DUR only are ordered by it, so the ones that an event still admits are a prefix, which need not
+be enumerated before it is read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["Membership", "Order", "Prefix", "exceeding", "first_of", "joined", "within"]
 
 _SHORT = 16
-"""Prefixes up to so many members are written out: as tuples they are quicker."""
+"""Prefixes of up to so many members are tuples, which are faster."""
 
 
 class Order:
@@ -27,13 +27,13 @@ class Order:
     def __init__(self, members: tuple[int, ...], negative: list[float] | None = None) -> None:
         self.members, self.negative = members, negative
         self.sums: tuple[object, list[int]] | None = None
-        """What a reader has summed up over the members, and for which state of its queries."""
+        """A reader's total over the members, and the version of its queries for which it holds."""
 
     def __len__(self) -> int:
         return len(self.members)
 
     def within(self, duration: float, strict: bool) -> int:
-        """How many of the first members admit a duration; `strict` where it has to be less."""
+        """The number of first members that admit a duration; `strict` where it must be less."""
         assert self.negative is not None
         return (bisect_left if strict else bisect_right)(self.negative, -duration)
 
@@ -47,7 +47,7 @@ class Order:
         )
 
     def first(self, count: int) -> Membership:
-        """The first so many."""
+        """The first members, so many."""
         if count >= len(self.members) and count <= _SHORT:
             return self.members
         return self.members[:count] if count <= _SHORT else Prefix(self, count)
@@ -92,8 +92,8 @@ def within(members: Membership, known: Mapping[Any, Any]) -> Iterable[int]:
 
 
 def exceeding(some: Iterable[tuple[tuple[int, ...], int]], most: int) -> set[int]:
-    """The members that are in more than `most` of some, each given as the first so many of a
-    tuple; those of a tuple are gone through once."""
+    """The members that are in more than `most` of some memberships, each given as the first so many
+    of a tuple; each tuple is iterated over once."""
     by: dict[int, tuple[tuple[int, ...], Counter[int]]] = {}
     for members, count in some:
         by.setdefault(id(members), (members, Counter()))[1][count] += 1

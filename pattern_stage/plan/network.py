@@ -1,76 +1,85 @@
-"""The plan of all queries: a DAG of m-ops, extended as queries come, cut as they go, and run batch
-by batch, in topological order of the streams.
-"""
+"""The plan of all queries: a DAG of m-ops, extended and trimmed as queries come and go, and run
+batch by batch, in topological order of the streams."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from operator import itemgetter
 from typing import Any
 
-from pattern_stage.algebra import is_document, normal_form
-from pattern_stage.algebra.localised import Localised, Operators, inputs
-from pattern_stage.algebra.nodes import (
+from xscl.pattern_stage.algebra import is_document, normal_form
+from xscl.pattern_stage.algebra.localised import Localised, Operators, typed
+from xscl.pattern_stage.algebra.nodes import (
     Aggregate,
+    Except,
     Iterate,
     Map,
     Node,
+    Once,
+    Repeat,
     Select,
     Source,
     Union,
+    Variable,
 )
-from pattern_stage.algebra.nodes import Sequence as Following
-from pattern_stage.algebra.nodes.map import computed
-from pattern_stage.plan.channels import Channel, Event
-from pattern_stage.plan.kinds.aggregates import AggregateOperator
-from pattern_stage.plan.kinds.iterates import IterateOperator
-from pattern_stage.plan.kinds.maps import MapOperator
-from pattern_stage.plan.kinds.selects import Form, SelectOperator
-from pattern_stage.plan.kinds.sequences import SequenceOperator
-from pattern_stage.plan.kinds.sources import SourceOperator
-from pattern_stage.plan.kinds.unions import UnionOperator
-from pattern_stage.plan.operators import Context, Design, Operator
-from pattern_stage.plan.rules import design
+from xscl.pattern_stage.algebra.nodes import Sequence as Following
+from xscl.pattern_stage.algebra.nodes.map import computed
+from xscl.pattern_stage.layouts import Event
+from xscl.pattern_stage.plan.channels import Channel
+from xscl.pattern_stage.plan.kinds.aggregates import AggregateOperator
+from xscl.pattern_stage.plan.kinds.exceptions import ExceptOperator
+from xscl.pattern_stage.plan.kinds.maps import MapOperator
+from xscl.pattern_stage.plan.kinds.repeats import RepeatOperator
+from xscl.pattern_stage.plan.kinds.selects import ConditionForm, SelectOperator
+from xscl.pattern_stage.plan.kinds.sources import SourceOperator
+from xscl.pattern_stage.plan.kinds.states import StateOperator
+from xscl.pattern_stage.plan.kinds.unions import UnionOperator
+from xscl.pattern_stage.plan.operators import Context, Operator
+from xscl.pattern_stage.plan.rules import Design, design, m_op_key
 
 __all__ = ["Network", "Template"]
 
 _KINDS: dict[type, type[Operator]] = {
     Aggregate: AggregateOperator,
-    Following: SequenceOperator,
-    Iterate: IterateOperator,
+    Except: ExceptOperator,
+    Following: StateOperator,
+    Iterate: StateOperator,
     Map: MapOperator,
+    Once: MapOperator,
+    Repeat: RepeatOperator,
     Select: SelectOperator,
     Source: SourceOperator,
     Union: UnionOperator,
+    Variable: MapOperator,
 }
 
-Output = tuple[Operator, Channel]
+RootOutput = tuple[Operator, Channel]
 
 
 @dataclass(slots=True)
-class Step:
-    """An operator of a query: its node, where its own constants and its inputs stand, and the m-op
-    where all members share it."""
+class TemplateStep:
+    """An operator of a query: its node, the places of its own constants and its inputs, and the
+    m-op if all members share it."""
 
     node: Node
     places: tuple[int, ...]
     inputs: tuple[int, ...]
     type: int
     design: Design
-    apart: bool = False
-    """Whether a source is of its type alone, sharable or not."""
+    separate: bool = False
+    """Whether a source has its own type only, sharable or not."""
 
     uses: int = 1
-    """How many operators of a query read it."""
+    """The number of a query's operators that read it."""
 
     operator: Operator | None = None
-    form: Form | None = None
-    """That of a Select's condition, in the m-op that took it last."""
+    form: ConditionForm | None = None
+    """The number of a Select's condition, in the m-op that used it last."""
 
     own: Callable[[Sequence[Any]], tuple[Any, ...]] = field(init=False)
-    """The own constants among a query's."""
+    """The places of the own constants among a query's."""
 
     def __post_init__(self) -> None:
         places = self.places
@@ -83,7 +92,7 @@ class Step:
             self.own = lambda constants: ()
 
 
-Template = list[Step]
+Template = list[TemplateStep]
 """A plan, from sources to the root."""
 
 
@@ -96,21 +105,25 @@ class Network:
         self._made: dict[object, Operator] = {}
         self._keys: dict[Operator, object] = {}
         self._sources: dict[int, dict[SourceOperator, None]] = {}
-        """By type; those of one class share theirs, but for queries that keep types apart."""
+        """By type; the types of one class share theirs, except for queries that separate types."""
         self._tickets = count()
         self._agenda: list[list[Operator]] = []
         self.came = 0
-        """How many events the last batch was in all channels."""
+        """The number of events of the last batch in all channels."""
 
     # Queries
 
     def template(self, root: Node, types: Sequence[int]) -> Template:
         """The steps of plans that have this root, in normal form."""
-        root = normal_form(root)
+        return self.steps(root if root.variables else normal_form(root), types)
+
+    def steps(self, root: Node, types: Sequence[int], *, renaming: bool = False) -> Template:
+        """The steps of a plan as it is; with `renaming`, operators that only rename are
+        included."""
         steps = Template()
         shared = [self._classes[one] for one in {*types} if one in self._classes]
-        # Documents are told by their own numbers, and two of two streams are two events.
-        apart = is_document(root) or len(shared) > len({*shared})
+        # Documents are distinguished by their own numbers, and two of two streams are two events.
+        separate = is_document(root) or len(shared) > len({*shared})
 
         def placed(node: Node, at: Localised) -> int:
             if isinstance(node, Source):
@@ -120,22 +133,28 @@ class Network:
                     if one.node is at.node and one.type == type_:
                         one.uses += 1
                         return place
-                steps.append(Step(at.node, (), (), type_, made, apart and type_ in self._classes))
+                steps.append(
+                    TemplateStep(at.node, (), (), type_, made, separate and type_ in self._classes)
+                )
                 return len(steps) - 1
-            below = [*zip(inputs(node), at.inputs, strict=True)]
-            if isinstance(node, Map) and node is not root and not computed(node.items):
-                # A name for a name is nothing to do: its readers read what it reads.
+            below = [*zip(node.inputs, at.inputs, strict=True)]
+            renames = node is not root and _only_renames(node)
+            if renames and not renaming:
+                # Renaming needs no operation: its readers read its input.
                 return placed(*below[0])
             ins = tuple(placed(*one) for one in below)
             made = design(at.node, self._context.without)
-            steps.append(Step(at.node, at.places, ins, -1, made))
+            steps.append(TemplateStep(at.node, at.places, ins, -1, made))
             return len(steps) - 1
 
-        placed(root, self._operators.localise(_typed(root, types, self._classes)))
+        placed(
+            root,
+            self._operators.localise(typed(root, [self._classes.get(one, one) for one in types])),
+        )
         return steps
 
     def add(self, template: Template, constants: Sequence[Any], since: int) -> tuple[Operator, int]:
-        """A query's root: its operator, and the member."""
+        """Adds a query's root: its operator, and the member."""
         made: list[Operator] = []
         members: list[int] = []
         for step in template:
@@ -163,23 +182,18 @@ class Network:
     def _operator(
         self,
         template: Template,
-        step: Step,
+        step: TemplateStep,
         made: list[Operator],
         members: tuple[int, ...],
         own: tuple[Any, ...],
     ) -> Operator:
-        """The m-op of a step: one that is there, or a new one."""
+        """The m-op of a step: an existing one, or a new one."""
         below = tuple(made[place] for place in step.inputs)
         of = step.design.of
-        key: object = (id(step.node), below)
-        if of == "form" and isinstance(step.node, Select):
-            key = (Select, id(step.node.input), below)
-        if step.apart:
+        stream = next(self._tickets) if of == "query" else (members, own)
+        key: object = m_op_key(step.node, step.design, below, stream)
+        if step.separate:
             key = (key, step.type)
-        if of == "query":
-            key = (key, next(self._tickets))
-        elif of == "definition":
-            key = (key, members, own)
         operator = self._made.get(key)
         if operator is None:
             kind = _KINDS[type(step.node)]
@@ -196,28 +210,28 @@ class Network:
     def _join(self, operator: Operator) -> None:
         while operator.rank >= len(self._agenda):
             self._agenda.append([])
-        # A right stream is read by who holds instances that wait for it.
-        both = isinstance(operator, UnionOperator)
+        # A right stream is read by m-ops with instances that need it.
+        both = isinstance(operator, UnionOperator | ExceptOperator)
         for one in operator.inputs[: 2 if both else 1]:
-            one.consumers.append(operator)
+            one.readers.always.append(operator)
 
     def remove(self, operator: Operator, member: int) -> None:
-        """A query less, from its root's member on."""
+        """Removes a query, from its root's member on."""
         left, right = operator.members.left[member], operator.members.right[member]
         constants = operator.constants[member]
         gone = operator.remove(member)
         for one, below in zip(operator.inputs, (left, right), strict=False):
             self.remove(one, below)
         if gone and isinstance(operator, SourceOperator):
-            self._forget_type(operator, constants[0])
+            self._drop_type(operator, constants[0])
         if gone and not len(operator.members):
             self._drop(operator)
 
     def trim(self) -> None:
-        """Forgets operators of queries that have gone; templates are to be made anew."""
+        """Drops operators of removed queries; templates must be built again."""
         self._operators.keep(operator.node for operator in self._keys)
 
-    def _forget_type(self, operator: SourceOperator, type_: int) -> None:
+    def _drop_type(self, operator: SourceOperator, type_: int) -> None:
         if not any(own is not None and own[0] == type_ for own in operator.constants):
             sources = self._sources[type_]
             del sources[operator]
@@ -231,9 +245,7 @@ class Network:
         del self._made[key]
         operator.gone = True
         for one in operator.inputs:
-            one.left(operator)
-            for member in [*one.listeners]:
-                one.ignored(operator, member)
+            one.readers.drop(operator)
 
     @property
     def operators(self) -> Iterable[Operator]:
@@ -247,15 +259,15 @@ class Network:
 
     # Batches
 
-    def run(self, events: Iterable[tuple[int, Event]]) -> list[Output]:
-        """What comes of events, with their types, in order of their ends: the outputs of roots."""
+    def run(self, events: Iterable[tuple[int, Event]]) -> list[RootOutput]:
+        """The outputs of roots for events, with their types, in order of their ends."""
         sources = self._sources
         for one in events:
             for source in sources.get(one[0], ()):
                 source.coming.append(one)
                 if not source.due:
                     self._call(source)
-        told: list[Output] = []
+        outputs: list[RootOutput] = []
         done: list[Operator] = []
         for agenda in self._agenda:
             for operator in agenda:
@@ -266,37 +278,31 @@ class Network:
                 operator.out = out
                 done.append(operator)
                 if operator.root is not None:
-                    told.append((operator, out))
-                for reader in operator.reading():
+                    outputs.append((operator, out))
+                for reader in operator.readers.of(out):
                     self._call(reader)
-                if operator.listeners:
-                    for reader in operator.listening():
+                if operator.readers.listeners:
+                    for reader in operator.readers.listening(out):
                         self._call(reader)
             agenda.clear()
         self.came = sum([len(operator.out) for operator in done])
         for operator in done:
             operator.out = _NOTHING
-        return told
+        return outputs
 
     def _call(self, operator: Operator) -> None:
         if not operator.due:
             operator.due = True
             self._agenda[operator.rank].append(operator)
 
-    def forget(self, watermark: int) -> None:
-        """All let go of what no event from the watermark on can meet."""
+    def evict(self, watermark: int) -> None:
+        """Evicts from all what no event from the watermark on can meet."""
         for operator in self._keys:
-            operator.forget(watermark)
+            operator.retained.evict(watermark)
+
+
+def _only_renames(node: Node) -> bool:
+    return isinstance(node, Variable) or (isinstance(node, Map) and not computed(node.items))
 
 
 _NOTHING = Channel()
-
-
-def _typed(node: Node, types: Sequence[int], classes: Mapping[int, int]) -> Node:
-    """A plan whose sources have numbers of types, of sharable ones that of the first."""
-    if isinstance(node, Source):
-        type_ = types[node.type]
-        return replace(node, type=classes.get(type_, type_))
-    names = [name for name in ("input", "left", "right") if hasattr(node, name)]
-    below: Any = {name: _typed(getattr(node, name), types, classes) for name in names}
-    return replace(node, **below)

@@ -1,5 +1,5 @@
-"""The outputs of roots: channel tuples until someone reads them, one by one, by event, or counted
-without going through queries.
+"""The outputs of roots: channel tuples until they are read one by one, by event, or counted without
+enumerating queries.
 
 A root's events are a set: equal ones that end together are one.
 """
@@ -13,18 +13,24 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, TypeVar
 
-from pattern_stage.algebra import attributes, is_document, reader, same
-from pattern_stage.algebra.layout import Layout
-from pattern_stage.pattern import Slot
-from pattern_stage.plan.channels import Channel, Event, epochs
-from pattern_stage.plan.memberships import Membership, Order, Prefix, joined, within
-from pattern_stage.plan.network import Network
-from pattern_stage.plan.operators import Operator
+from xscl.pattern_stage.algebra import (
+    attributes,
+    events,
+    is_document,
+    reader,
+    same,
+)
+from xscl.pattern_stage.layouts import END, NUMBER, START, Event, Layouts
+from xscl.pattern_stage.plan.channels import Channel, epochs
+from xscl.pattern_stage.plan.memberships import Membership, Order, Prefix, joined, within
+from xscl.pattern_stage.plan.network import Network
+from xscl.pattern_stage.plan.operators import Operator
+from xscl.pattern_stage.values.terms import Slot
 
 __all__ = ["EventFound", "Key", "Output", "Outputs", "Root", "distinct"]
 
 _FEW = 8
-"""So many queries of a root are a tuple; more are the keys of a dict."""
+"""Up to so many queries of a root are a tuple; more are the keys of a dict."""
 
 Sink = Any
 """None, a query, a tuple of queries, or a dict of them."""
@@ -33,14 +39,15 @@ T = TypeVar("T")
 
 
 class Root:
-    """What readers ask of an operator whose events are outputs: by member the queries that are
-    told of them, and in `feeds` those that publish them, told or not."""
+    """The interface of an operator whose events are outputs: by member the queries to which they
+    are reported, and in `feeds` those that publish them, reported or not."""
 
     __slots__ = (
         "_asked",
         "_layout",
         "_ones",
         "attributes",
+        "events",
         "feeds",
         "is_document",
         "key",
@@ -52,28 +59,31 @@ class Root:
         "version",
     )
 
-    def __init__(self, operator: Operator, network: Network, layout: Layout) -> None:
+    def __init__(self, operator: Operator, network: Network, layout: Layouts) -> None:
         self.operator, self.network, self.place = operator, network, 0
         self._layout = layout
+        composite = bool(operator.node.variables)
         self.key = same(operator.node, layout)
-        self.attributes = attributes(operator.node, layout)
+        self.attributes = (lambda event: {}) if composite else attributes(operator.node, layout)
+        self.events = events(operator.node, layout) if composite else None
+        """Of composites, the events that they consist of, each with the place of its variable."""
         self.is_document = is_document(operator.node)
         self.queries: list[Sink] = []
         self.sizes = array("i")
-        """How many queries each member has."""
+        """The number of queries of each member."""
         self._ones = self._asked = 0
-        """How many members have one, and how many have any or publish."""
+        """The number of members with one, and of those with any or with one that publishes."""
         self.feeds: dict[int, tuple[int, ...]] = {}
         self.version = 0
         """Grows as queries come and go."""
 
-    def add(self, member: int, number: int, *, feeds: bool, told: bool) -> None:
-        """A query of a member: told, or publishing."""
+    def add(self, member: int, number: int, *, feeds: bool, reports: bool) -> None:
+        """Adds a query of a member: reporting, or publishing."""
         self._asked += not self._asks(member)
         if feeds:
             self.feeds[member] = (*self.feeds.get(member, ()), number)
         self.version += 1
-        if not told:
+        if not reports:
             return
         queries = self.queries
         if member >= len(queries):
@@ -101,7 +111,7 @@ class Root:
         self.sizes[member] = size + by
 
     def remove(self, member: int, number: int) -> None:
-        """A query less; whether any is left does not matter: the operator's members say."""
+        """Removes a query; the operator's members know whether any is left."""
         self._remove(member, number)
         self._asked -= not self._asks(member)
 
@@ -129,8 +139,8 @@ class Root:
         return bool(self.of(member)) or member in self.feeds
 
     def asked(self, channel: Channel) -> Channel:
-        """Those of a channel that any query of the root is told of, or publishes.  Others of the
-        operator's may lack what this root's queries read: they came before these."""
+        """The events of a channel that any query of the root reports or publishes.  Others of the
+        operator's may lack attributes that this root's queries read: they came before these."""
         if self._asked == self.operator.members.taken:
             return channel
         feeds = self.feeds
@@ -149,8 +159,8 @@ class Root:
             return ()
         return (there,) if isinstance(there, int) else there
 
-    def asking(self, member: int) -> set[int]:
-        """The queries of a member, told of or publishing."""
+    def interested(self, member: int) -> set[int]:
+        """The queries of a member, reporting or publishing."""
         return {*self.of(member), *self.feeds.get(member, ())}
 
     def numbers(self, members: Membership) -> list[int]:
@@ -162,18 +172,18 @@ class Root:
         feeds = self.feeds
         return [number for member in within(members, feeds) for number in feeds[member]]
 
-    def values(self, slots: Sequence[Slot]) -> Callable[[Event], tuple[Any, ...]]:
-        """From an event the values of slots of another type."""
+    def values(self, slots: Sequence[Slot | None]) -> Callable[[Event], tuple[Any, ...]]:
+        """From an event to the values of slots of another type."""
         return reader(self.operator.node, slots, self._layout)
 
     def size(self, members: Membership) -> int:
-        """How many queries a membership is."""
+        """The number of queries of a membership."""
         taken = self.operator.members.taken
         if self._ones == taken:
-            # As of most roots: each member is one query.
+            # As for most roots: each member is one query.
             return len(members)
         if len(self.sizes) < (places := len(self.operator.constants)):
-            # More than are taken: numbers of members that have gone may be free.
+            # More than are used: numbers of removed members may be free.
             self._extend(places)
         if isinstance(members, Prefix):
             order = members.order
@@ -190,7 +200,7 @@ class Root:
 Output = tuple[Root, Event, Membership]
 
 Key = tuple[Root, Membership]
-"""What outputs of the same queries have in common."""
+"""The key that outputs of the same queries share."""
 
 
 class EventFound:
@@ -204,17 +214,17 @@ class EventFound:
     @property
     def start(self) -> int:
         """The event's start."""
-        return self.event[0]  # type: ignore[no-any-return]
+        return self.event[START]  # type: ignore[no-any-return]
 
     @property
     def time(self) -> int:
         """The event's end."""
-        return self.event[1]  # type: ignore[no-any-return]
+        return self.event[END]  # type: ignore[no-any-return]
 
     @property
     def document(self) -> int | None:
         """The number of the document's event that it still is."""
-        return self.event[2] if self._root.is_document else None
+        return self.event[NUMBER] if self._root.is_document else None
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -226,38 +236,44 @@ class EventFound:
 
 
 class Outputs:
-    """What roots have told, each event once, with the members that have it.
+    """The reported events of roots, each event once, with the members that have it.
 
-    It holds for as long as queries are as they were when it was read.
+    It is valid as long as queries are as they were when it was read.  `gone` are those that were
+    reported before, and are no more.
     """
 
-    def __init__(self, told: Sequence[Output] = ()) -> None:
-        self._told = told
+    def __init__(self, outputs: Sequence[Output] = (), gone: Outputs | None = None) -> None:
+        self._outputs = outputs
+        self.gone = gone
         self._numbers: dict[Key, list[int]] = {}
 
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._outputs)
+
+    def with_gone(self, outputs: Sequence[Output]) -> Outputs:
+        """These, and others that are no more."""
+        return Outputs(self._outputs, Outputs(outputs)) if outputs else self
 
     def __getitem__(self, place: int) -> Output:
-        return self._told[place]
+        return self._outputs[place]
 
     @cached_property
     def sizes(self) -> list[int]:
-        """How many queries are told of each."""
-        return [root.size(members) for root, _, members in self._told]
+        """The number of queries to which each is reported."""
+        return [root.size(members) for root, _, members in self._outputs]
 
     @cached_property
     def feed(self) -> bool:
         """Whether any is published."""
-        return any(root.feeds for root in {root for root, _, _ in self._told})
+        return any(root.feeds for root in {root for root, _, _ in self._outputs})
 
     def key(self, place: int) -> Key:
-        """What is the same for all of which the same queries are told."""
-        root, _, members = self._told[place]
+        """The key that events with the same queries share."""
+        root, _, members = self._outputs[place]
         return root, members
 
     def numbers(self, place: int) -> list[int]:
-        """The queries that are told of one, in order."""
+        """The queries to which one is reported, in order."""
         at = self.key(place)
         found = self._numbers.get(at)
         if found is None:
@@ -268,21 +284,21 @@ class Outputs:
         """One by one, by query."""
         return [
             EventFound(number, event, root)
-            for place, (root, event, _) in enumerate(self._told)
+            for place, (root, event, _) in enumerate(self._outputs)
             for number in self.numbers(place)
         ]
 
     def by_query(
-        self, make: Callable[[Root, Event], T], *, told: bool
+        self, make: Callable[[Root, Event], T], *, reports: bool
     ) -> Iterator[tuple[int, list[T]]]:
-        """What is made of each, once for all queries that have it, by query: of those that publish
-        and, with `told`, of those that are told.  In order of time, query and start."""
-        places = sorted(range(len(self._told)), key=lambda one: self._told[one][1][1::-1])
-        for _, at_once in groupby(places, key=lambda one: self._told[one][1][1]):
+        """A function of each event, once for all queries that have it, by query: those that publish
+        and, with `reports`, those that report.  In order of time, query and start."""
+        places = sorted(range(len(self._outputs)), key=lambda one: self._outputs[one][1][END::-1])
+        for _, together in groupby(places, key=lambda one: self._outputs[one][1][END]):
             by: dict[int, list[T]] = {}
-            for place in at_once:
-                root, event, members = self._told[place]
-                numbers: Collection[int] = self.numbers(place) if told else ()
+            for place in together:
+                root, event, members = self._outputs[place]
+                numbers: Collection[int] = self.numbers(place) if reports else ()
                 if root.feeds and (feeding := root.feeding(members)):
                     numbers = {*numbers, *feeding}
                 if numbers:
@@ -296,12 +312,12 @@ class Outputs:
                 yield number, by[number]
 
     def counts(self) -> dict[int, int]:
-        """How many each query is told of, those that are told of none left out.  Of prefixes the
-        last members are counted, and then each member once; a query is gone through once, however
-        many there are."""
+        """The number of outputs reported to each query, without queries that have none.  For
+        prefixes, the last members are counted, and then each member once; a query is visited once,
+        however many outputs there are."""
         times: dict[Root, Counter[Membership]] = {}
         ends: dict[Root, dict[int, tuple[Order, Counter[int]]]] = {}
-        for root, _, members in self._told:
+        for root, _, members in self._outputs:
             if isinstance(members, Prefix):
                 order = members.order
                 of_root = ends.setdefault(root, {})
@@ -321,16 +337,16 @@ class Outputs:
                     member = order.members[place - 1]
                     of[member] = of.get(member, 0) + total
             for member, count in of.items():
-                # A query is of one member.
+                # A query has one member.
                 counts.update(dict.fromkeys(root.of(member), count))
         return counts
 
     def latest(self) -> dict[int, int]:
-        """When the last one ends that each query is told of."""
+        """The end of the last event that is reported to each query."""
         ends: dict[Key, int] = {}
-        for root, event, members in self._told:
+        for root, event, members in self._outputs:
             at = root, members
-            ends[at] = max(event[1], ends.get(at, event[1]))
+            ends[at] = max(event[END], ends.get(at, event[END]))
         latest: dict[int, int] = {}
         for (root, members), end in ends.items():
             for number in root.numbers(members):
@@ -340,11 +356,11 @@ class Outputs:
 
 def distinct(root: Root, channel: Channel) -> list[Output]:
     """The events of a root's channel, equal ones once."""
-    key, told = root.key, list[Output]()
+    key, outputs = root.key, list[Output]()
     for epoch in epochs(root.asked(channel)):
         if len(epoch) == 1:
             ((event, members),) = epoch
-            told.append((root, event, members))
+            outputs.append((root, event, members))
             continue
         by: dict[object, Output] = {}
         for event, members in epoch:
@@ -353,5 +369,5 @@ def distinct(root: Root, channel: Channel) -> list[Output]:
                 _, event, others = by[one]
                 members = joined(others, members)
             by[one] = root, event, members
-        told += by.values()
-    return told
+        outputs += by.values()
+    return outputs

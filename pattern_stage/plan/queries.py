@@ -1,4 +1,4 @@
-"""Which root and which of its members a query is: a few bytes for each of hundreds of thousands."""
+"""The root and the member of each query: a few bytes for each of hundreds of thousands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NONE = -1
 
 
 class Queries:
-    """(Root's place, member) by the query's number; numbers come about in order."""
+    """(Root's place, member) by the query's number; numbers come nearly in order."""
 
     def __init__(self) -> None:
         self._pages: dict[int, array[int]] = {}
@@ -33,7 +33,7 @@ class Queries:
         return root, member
 
     def add(self, number: int, root: int, member: int) -> None:
-        """A query."""
+        """Adds a query."""
         page = self._pages.get(number // _PAGE)
         if page is None:
             page = self._pages[number // _PAGE] = array("q", [_NONE]) * _PAGE
@@ -41,7 +41,7 @@ class Queries:
         self._count += 1
 
     def pop(self, number: int) -> tuple[int, int]:
-        """A query less."""
+        """Removes a query."""
         at = self[number]
         page = self._pages[number // _PAGE]
         page[number % _PAGE] = _NONE

@@ -1,19 +1,18 @@
-"""What m-ops hold as plain data (JSON), and back: for a state file, or another stage with the same
-queries.
+"""The state of m-ops as plain data (JSON), and back: for a state file, or another stage with the
+same queries.
 
 An m-op, and a member of it, is named by a query that has it and its place among the operators of
-that query, sources first; an event by where its attributes stand, as another stage may have them
+that query, sources first; an event by the places of its attributes, as another stage may have them
 elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from pattern_stage.algebra import NULL, Layout
-from pattern_stage.algebra.nodes import (
-    Aggregate,
+from xscl.pattern_stage.algebra.nodes import (
     Iterate,
     Map,
     Node,
@@ -22,22 +21,23 @@ from pattern_stage.algebra.nodes import (
     Source,
     Union,
 )
-from pattern_stage.algebra.nodes.map import computed
-from pattern_stage.pattern import Slot
-from pattern_stage.plan.channels import Event
-from pattern_stage.plan.kinds.states import Stateful
-from pattern_stage.plan.operators import Operator
+from xscl.pattern_stage.algebra.nodes.map import INNER as MAPPED
+from xscl.pattern_stage.algebra.nodes.map import computed
+from xscl.pattern_stage.algebra.nodes.sequence import LEFT, RIGHT
+from xscl.pattern_stage.algebra.nodes.union import INNER, SIDE
+from xscl.pattern_stage.layouts import SLOTS, Event, Layouts, slot_names
+from xscl.pattern_stage.plan.kinds.states import StateOperator
+from xscl.pattern_stage.plan.operators import Operator
+from xscl.pattern_stage.values.terms import NULL
 
 __all__ = ["restore", "state_of"]
 
 Name = tuple[int, int]
 """A query's number, and the place of an operator."""
 
-_FIRST = 4
-
 
 def operators_of(root: Operator, member: int) -> Iterator[tuple[Operator, int]]:
-    """The operators of a query with its members, each behind its inputs."""
+    """The operators of a query with its members, each after its inputs."""
     ends = root.members.left[member], root.members.right[member]
     for one, below in zip(root.inputs, ends, strict=False):
         yield from operators_of(one, below)
@@ -45,8 +45,8 @@ def operators_of(root: Operator, member: int) -> Iterator[tuple[Operator, int]]:
 
 
 class Names:
-    """The names of members that are asked for: first it is seen which, then queries are gone
-    through until all have one."""
+    """The names of members: first the needed ones are collected, then queries are visited until all
+    have one."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[Operator, int], Name | None] = {}
@@ -76,41 +76,36 @@ class Names:
         ]
 
     def name(self, operator: Operator, member: int) -> object:
-        """The name, None of what no query has any more."""
+        """The name, None for a member that no query has any more."""
         found = self._names.get((operator, member))
         return None if found is None else [*found]
 
 
-def slots_of(node: Node, layout: Layout) -> list[list[list[str]]]:
+def slots_of(node: Node, layout: Layouts) -> list[list[tuple[str, ...]]]:
     """The slots of the sources of a node, from left to right."""
-    return [
-        [[slot.attribute.steps[0], slot.form.name] for slot in layout.slots(source.type)]
-        for source in _sources(node)
-    ]
+    return [slot_names(layout.slots(source.type)) for source in _sources(node)]
 
 
 def _sources(node: Node) -> Iterator[Source]:
     if isinstance(node, Source):
         yield node
-    for name in ("input", "left", "right"):
-        if hasattr(node, name):
-            yield from _sources(getattr(node, name))
+    for one in node.inputs:
+        yield from _sources(one)
 
 
 class Moved:
-    """Events of a node from where their attributes stood to where they stand now."""
+    """Moves the attributes of a node's events from their former places to the current ones."""
 
     def __init__(
-        self, node: Node, saved: Iterable[Iterable[Iterable[str]]], layout: Layout
+        self, node: Node, saved: Iterable[Iterable[Iterable[str]]], layout: Layouts
     ) -> None:
         self._node = node
         self._places: list[list[int | None]] = []
         for source, slots in zip(_sources(node), saved, strict=True):
             known = [tuple(slot) for slot in slots]
-            now: Iterable[Slot] = layout.slots(source.type)
-            wanted = [(slot.attribute.steps[0], slot.form.name) for slot in now]
+            wanted = slot_names(layout.slots(source.type))
             self._places.append(
-                [_FIRST + known.index(one) if one in known else None for one in wanted]
+                [SLOTS + known.index(one) if one in known else None for one in wanted]
             )
 
     def element(self, event: Event, first: bool) -> Event:
@@ -127,7 +122,7 @@ class Moved:
             case Source():
                 places = self._places[at]
                 return (
-                    *event[:_FIRST],
+                    *event[:SLOTS],
                     *(None if one is None or one >= len(event) else event[one] for one in places),
                 )
             case Select():
@@ -135,21 +130,21 @@ class Moved:
             case Map():
                 if not computed(node.items):
                     return self._event(node.input, event, at)
-                return (*event[:4], self._event(node.input, event[4], at), *event[5:])
+                inner = self._event(node.input, event[MAPPED], at)
+                return (*event[:MAPPED], inner, *event[MAPPED + 1 :])
             case Union():
-                side = (node.left, node.right)[event[3]]
-                at += event[3] * sum(1 for _ in _sources(node.left))
-                return (*event[:4], self._event(side, event[4], at))
+                side = (node.left, node.right)[event[SIDE]]
+                at += event[SIDE] * sum(1 for _ in _sources(node.left))
+                return (*event[:INNER], self._event(side, event[INNER], at))
             case Sequence() | Iterate():
                 right = at + sum(1 for _ in _sources(node.left))
                 return (
-                    *event[:4],
-                    self._event(node.left, event[4], at),
-                    self._event(node.right, event[5], right),
-                    *event[6:],
+                    *event[:LEFT],
+                    self._event(node.left, event[LEFT], at),
+                    self._event(node.right, event[RIGHT], right),
+                    *event[RIGHT + 1 :],
                 )
-            case Aggregate():
-                return event
+        return event
 
 
 _PLAIN = {str, int, float, bool, type(None)}
@@ -183,30 +178,30 @@ def raised(value: Any) -> Any:
 def state_of(
     operators: Iterable[Operator],
     queries: Callable[[], Iterable[tuple[int, Operator, int]]],
-    layout: Layout,
+    layout: Layouts,
 ) -> list[Any]:
-    """What m-ops hold: of each the names of its members, the slots of its sources, the rest."""
+    """The state of m-ops: for each the names of its members, the slots of its sources, the rest."""
     names = Names()
-    holding = [one for one in operators if one.state(names.ask) is not None]
+    holding = [one for one in operators if one.retained.dump(partial(names.ask, one)) is not None]
     names.give(queries())
     states = list[Any]()
     for one in holding:
-        held: Any = one.state(names.name)
+        state: Any = one.retained.dump(partial(names.name, one))
         slots = []
-        if isinstance(one, Stateful):
-            slots, held = slots_of(one.node, layout), [held[0], plain(held[1])]
+        if isinstance(one, StateOperator):
+            slots, state = slots_of(one.node, layout), [state[0], plain(state[1])]
         else:
-            held = plain(held)
-        states.append([names.of(one), slots, held])
+            state = plain(state)
+        states.append([names.of(one), slots, state])
     return states
 
 
 def restore(
     states: Iterable[Any],
     queries: Callable[[int], tuple[Operator, int] | None],
-    layout: Layout,
+    layout: Layouts,
 ) -> None:
-    """M-ops hold what was saved, as far as their queries are there."""
+    """Restores the state of m-ops, as far as their queries exist."""
     known: dict[int, list[tuple[Operator, int]]] = {}
 
     def at(name: Any) -> tuple[Operator, int] | None:
@@ -216,24 +211,24 @@ def restore(
             known[number] = [] if root is None else [*operators_of(*root)]
         return known[number][place] if place < len(known[number]) else None
 
-    for names, slots, held in states:
+    for names, slots, state in states:
         operator = next((there[0] for name in names if (there := at(name)) is not None), None)
         if operator is None:
             continue
         if slots:
             moved = Moved(operator.node, slots, layout)
-            held = (
-                held[0],
+            state = (
+                state[0],
                 [
                     (moved.element(element, first), first, *members)
-                    for element, first, *members in raised(held[1])
+                    for element, first, *members in raised(state[1])
                 ],
             )
         else:
-            held = raised(held)
+            state = raised(state)
 
         def members(some: Iterable[Any], of: Operator = operator) -> list[int]:
             there = (at(name) for name in some if name is not None)
             return [one[1] for one in there if one is not None and one[0] is of]
 
-        operator.restore(held, members)
+        operator.retained.load(state, members)

@@ -1,8 +1,8 @@
-"""Draws the picture of the rooms anew: `python -m tests.architecture`."""
+"""Draws the picture of the packages again: `python -m tests.architecture`."""
 
 from __future__ import annotations
 
+from tests.architecture.packages import ROOT, Code
 from tests.architecture.picture import as_svg
-from tests.architecture.rooms import ROOT, House
 
-(ROOT / "docs" / "architecture.svg").write_text(as_svg(House.of()), encoding="utf-8")
+(ROOT / "docs" / "architecture.svg").write_text(as_svg(Code.of()), encoding="utf-8")

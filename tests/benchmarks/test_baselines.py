@@ -128,14 +128,14 @@ def test_the_view_cache(capacity: int) -> None:
     assert kept[0][0] <= capacity
 
 
-def test_documents_that_no_window_reaches_may_be_forgotten() -> None:
+def test_documents_that_no_window_reaches_may_be_dropped() -> None:
     joins = [LeafJoin("channel", ((1, 1),), 86_400), *random_joins(ITEM, 9, window=86_400)]
     documents = list(feed_stream(100, channels=4, days=10))
     relations = Relations(ITEM)
     queries = MMQJP(relations, joins, views=False)
     counts: Counter[str] = Counter()
     for batch in batches_of(documents, 10):
-        relations.forget(batch[0]["timestamp"] - 86_400)
+        relations.drop(batch[0]["timestamp"] - 86_400)
         relations.load(batch)
         relations.merge()
         counts += queries.evaluate()

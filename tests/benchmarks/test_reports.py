@@ -40,6 +40,8 @@ QUICKEST = (
     "stage_one_items",
     "personalised",
     "pattern_speed",
+    "automata",
+    "automata_levels",
     "adversarial",
     "durability",
     "sase_stacks",
@@ -47,6 +49,7 @@ QUICKEST = (
     "sase_tests",
     "sase_plus",
     *reports.EVENTS,
+    *reports.NEXT,
 )
 
 

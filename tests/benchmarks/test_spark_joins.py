@@ -26,7 +26,7 @@ def flow(*state: int) -> Joined:
     return replace(TOOK, batches=tuple(batches))
 
 
-def told(grown: Measured, stream: Measured, hot: Measured, even: Measured) -> list[bool | None]:
+def reported(grown: Measured, stream: Measured, hot: Measured, even: Measured) -> list[bool | None]:
     report = spark_joins.report(FULL, [grown], stream, hot, even)
     assert markdown(report).count("\n| ---") == 3
     return [statement.holds for statement in report.statements]
@@ -36,17 +36,17 @@ def test_goals_that_are_reached_and_missed() -> None:
     grown = Measured(225_000, {EMBEDDED: TOOK, HALVES: TOOK, ONE: SLOW, TWO: TOOK})
     stream = Measured(300_000, {EMBEDDED: TOOK, STREAM: flow(1, 2, 8, 8, 8, 8)})
     even = Measured(100, {EMBEDDED: TOOK, TWO: TOOK})
-    assert told(grown, stream, even, even) == [True] * 5
+    assert reported(grown, stream, even, even) == [True] * 5
     slower = Measured(225_000, {EMBEDDED: TOOK, ONE: TOOK, TWO: SLOW})
     growing = Measured(300_000, {STREAM: flow(1, 2, 3, 4, 5, 6)})
     hot = Measured(100, {TWO: SLOW})
-    assert told(slower, growing, hot, even) == [False, False, True, False, False]
+    assert reported(slower, growing, hot, even) == [False, False, True, False, False]
 
 
 def test_a_way_that_did_not_come_to_its_end_is_said_and_judged_by_nobody() -> None:
     failed = Measured(225_000, {EMBEDDED: TOOK, ONE: TOOK, TWO: "> 1800 s"})
     stream = Measured(300_000, {STREAM: "no Java"})
-    assert told(failed, stream, failed, failed) == [None] * 5
+    assert reported(failed, stream, failed, failed) == [None] * 5
     report = spark_joins.report(FULL, [failed], stream, failed, failed)
     assert "> 1800 s" in markdown(report)
 

@@ -58,7 +58,8 @@ def test_own_cases(case: Case) -> None:
 @pytest.mark.drawn
 @pytest.mark.parametrize("case", parameters(*SHARED_CASES))
 def test_shared_cases(case: Case) -> None:
-    # Results of JSON documents are section 7's, which the cases of json.jsonl leave open.
+    # Results of JSON documents are those of docs/semantics.md#json-as-a-tree, which the cases of
+    # json.jsonl leave open.
     ways = seeded(case["case"]).sample([*FEEDINGS], min(len(FEEDINGS), times(1)))
     check(case, {way: FEEDINGS[way] for way in ways}, results=not case["case"].startswith("json-"))
 

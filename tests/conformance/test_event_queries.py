@@ -9,7 +9,7 @@ import pytest
 
 from tests.conformance.runner import Case, read_cases
 from tests.conformance.ways import agrees, ways
-from tests.oracle.event_algebra.told import RULES
+from tests.oracle.event_algebra.reported import RULES
 from tests.oracle.event_algebra.values import canonical
 from tests.shared import SHARED, needs
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pattern_stage.switches import SWITCHES
 from tests.conformance.runner import Case, read_cases
 from tests.conformance.ways import agrees, ways
 from tests.shared import SHARED, needs
+from xscl.pattern_stage.switches import SWITCHES
 
 CASES = SHARED / "conformance" / "pattern-sase.jsonl"
 MEMBERS = ("query", "documents", "variables", "start", "time")

@@ -1,7 +1,7 @@
 """Ways to feed the cases of patterns and event queries: the same matches, as multisets.
 
-The input ends with each case (`flush`), so that what waits is there; a restart stands between two
-documents, drawn by the case's name.
+The input ends with each case (`flush`), so that pending matches are reported; a restart is between
+two documents, drawn by the case's name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import xscl
 from tests.conformance.runner import Case
 from tests.drawn import seeded, times
 
-__all__ = ["agrees", "ways"]
+__all__ = ["Way", "agrees", "dice_of", "ways"]
 
 Way = Callable[[Case, Path], Iterator[Any]]
 
@@ -49,7 +49,7 @@ def shuffled(case: Case, folder: Path) -> Iterator[Any]:
 
 
 def in_order(case: Case, folder: Path) -> Iterator[Any]:
-    """In order of time, without any lateness: most matches are there at once."""
+    """In order of time, without any lateness: most matches are reported immediately."""
     with loaded(case, lateness=0) as engine:
         for event in sorted(case["events"], key=lambda event: event["timestamp"]):
             yield from engine.publish_many([event])
@@ -113,7 +113,7 @@ def agrees(
     """Asserts that a case's matches are the same in some of the ways, in all by `make fuzz`."""
     expected = Counter(map(said, case["expected"]))
     for way in dice_of(case).sample([*ways], min(len(ways), times(some))):
-        within = folder / way.replace(" ", "_")
+        within = folder / way.translate({ord(one): "_" for one in " ,()"})
         within.mkdir()
         found = Counter(said(match.to_dict()) for match in ways[way](case, within))
         missing, more = expected - found, found - expected

@@ -13,7 +13,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ __all__ = [
     "courses",
     "crashing",
     "moments",
-    "told",
+    "reported",
     "turn",
 ]
 
@@ -41,9 +41,9 @@ _SIZES = ("taken", "skipped", "latest", "documents")
 
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """What a run has found that was not disturbed: the folder with what it read, how it was
-    started (but for state and output), the bytes of its file of matches, what `xscl state`
-    tells of it, and how many processor seconds it took."""
+    """The results of an undisturbed run: the directory with its input, how it was started (without
+    state and output), the bytes of its file of matches, the output of `xscl state`, and its
+    processor seconds."""
 
     folder: Path
     run: tuple[str, ...]
@@ -52,24 +52,31 @@ class Undisturbed:
     seconds: float
 
     @classmethod
-    def of(cls, folder: Path, documents: int, batch: int) -> Undisturbed:
-        """Runs it in a folder."""
-        workload.write(folder, documents)
-        source = ("run", "q.xscl", "--events", "e.jsonl")
+    def of(
+        cls,
+        folder: Path,
+        documents: int,
+        batch: int,
+        write: Callable[[Path, int], object] = workload.write,
+        more: Sequence[str] = (),
+    ) -> Undisturbed:
+        """Runs it in a folder, with `more` options."""
+        write(folder, documents)
+        source = ("run", "q.xscl", "--events", "e.jsonl", *more)
         arguments = (*source, "--batch", str(batch), "--lateness", workload.LATENESS)
         done = xscl(*arguments, *STATE, "-o", "out.jsonl", at=folder, around=_timed)
         seconds = float((folder / _SECONDS).read_text())
         assert done.returncode == 0, done.stderr
         output = (folder / "out.jsonl").read_bytes()
-        return cls(folder, arguments, output, told(folder), seconds)
+        return cls(folder, arguments, output, reported(folder), seconds)
 
     @property
     def lines(self) -> list[bytes]:
         """The matches, a line each."""
         return self.output.splitlines()
 
-    def beside(self, folder: Path) -> Path:
-        """Makes a folder with the same to read."""
+    def with_same_input(self, folder: Path) -> Path:
+        """Makes a directory with the same input."""
         folder.mkdir()
         for name in ("q.xscl", "e.jsonl"):
             copyfile(self.folder / name, folder / name)
@@ -92,13 +99,13 @@ class Course:
             there, expected = sorted(output.splitlines()), sorted(undisturbed.lines)
             how = "in another order" if there == expected else f"{len(there)}, not {len(expected)}"
             found.append(f"{self.folder}: matches {how}")
-        if (numbers := told(self.folder)) != undisturbed.numbers:
+        if (numbers := reported(self.folder)) != undisturbed.numbers:
             found.append(f"{self.folder}: {numbers}, not {undisturbed.numbers}")
         return found
 
 
-def told(folder: Path) -> dict[str, object]:
-    """The numbers that `xscl state` tells, nothing if there is no state yet."""
+def reported(folder: Path) -> dict[str, object]:
+    """The numbers that `xscl state` reports, nothing if there is no state yet."""
     if not (folder / "s.duckdb").exists():
         return {}
     done = xscl("state", "s.duckdb", "--format", "json", at=folder)
@@ -143,7 +150,7 @@ def courses(
     waiting = iter([*kills, None])
     kill = next(waiting)
     for number in itertools.count(1):
-        at = undisturbed.beside(folder / f"course-{number}")
+        at = undisturbed.with_same_input(folder / f"course-{number}")
         outputs, met = [], []
         while True:
             done = turn(arguments, at, kill)
@@ -151,7 +158,7 @@ def courses(
             if done.returncode != -signal.SIGKILL:
                 assert done.returncode == 0, done.stderr
                 break
-            met.append(int(str(told(at).get("taken", 0))))
+            met.append(int(str(reported(at).get("taken", 0))))
             kill = next(waiting)
         yield Course(at, tuple(outputs), tuple(met))
         if not met:

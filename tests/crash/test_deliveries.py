@@ -71,7 +71,7 @@ def test_killed_watches_hand_each_match_over(server: Server, tmp_path: Path, sin
         "--once", "--allow-private", "--state", "s.duckdb", *hand[sink],
     )  # fmt: skip
 
-    def told() -> list[dict[str, object]]:
+    def reported() -> list[dict[str, object]]:
         return [json.loads(line) for line in [*posted, *taken.read_text().splitlines()] if line]
 
     for kill in KILLS:
@@ -80,17 +80,17 @@ def test_killed_watches_hand_each_match_over(server: Server, tmp_path: Path, sin
         assert done.returncode in (0, -signal.SIGKILL), done.stderr
     done = xscl(*arguments, at=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = told()
+    found = reported()
     expected = {("all", f"s{n}") for n in range(ITEMS)} | {
         ("answer", f"r{n}") for n in range(ITEMS)
     }
     by_id = {str(match["id"]): match for match in found}
     assert len(by_id) == len(expected)
     assert {_of(match) for match in found} == expected
-    # An id is of one match, and what is told again is told as it was.
+    # An id belongs to one match, which is reported again as it was.
     assert all(match == by_id[str(match["id"])] for match in found)
     assert xscl(*arguments, at=tmp_path).returncode == 0
-    assert len(told()) == len(found)
+    assert len(reported()) == len(found)
 
 
 SLOW = """sh -c 'read -r match; printf x >> begun; [ -e go ] || exec sleep 300;
@@ -101,8 +101,8 @@ printf "%s\\n" "$match" >> taken.jsonl'"""
 def test_a_delivery_under_way_when_a_poll_is_written_is_made_again(
     server: Server, tmp_path: Path, sink: str
 ) -> None:
-    """Killed while the taker of the first poll's matches has not answered, and the second poll is
-    in the state: whoever had them has them again."""
+    """Killed while the receiver of the first poll's matches has not answered, and the second poll
+    is in the state: every receiver gets them again."""
     (tmp_path / "q.xscl").write_text("-- name: all\nS//item")
     taken, begun, go = (tmp_path / name for name in ("taken.jsonl", "begun", "go"))
     polls, written = itertools.count(), threading.Event()

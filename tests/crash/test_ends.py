@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import Started, started, xscl
-from tests.crash.harness import STATE, Undisturbed, told
+from tests.crash.harness import STATE, Undisturbed, reported
 
 MORE = (*STATE, "-o", "out.jsonl")
 
@@ -31,17 +31,17 @@ def under_way(middle: Undisturbed, folder: Path) -> Iterator[Started]:
         yield one
 
 
-def goes_on(middle: Undisturbed, folder: Path) -> None:
+def continues(middle: Undisturbed, folder: Path) -> None:
     """The next run finds what is left, and nothing else."""
     done = xscl(*middle.run, *MORE, at=folder)
     assert done.returncode == 0, done.stderr
     assert (folder / "out.jsonl").read_bytes() == middle.output
-    assert told(folder) == middle.numbers
+    assert reported(folder) == middle.numbers
 
 
 @pytest.fixture
 def folder(middle: Undisturbed, tmp_path: Path) -> Path:
-    return middle.beside(tmp_path / "run")
+    return middle.with_same_input(tmp_path / "run")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -58,10 +58,10 @@ def test_an_interrupt_finishes_the_batch(
     # Whatever is in the file, the state knows of.
     (output,) = state["outputs"].values()
     assert output["bytes"] == (folder / "out.jsonl").stat().st_size < len(middle.output)
-    goes_on(middle, folder)
+    continues(middle, folder)
 
 
-def test_a_second_interrupt_ends_it_at_once(middle: Undisturbed, folder: Path) -> None:
+def test_a_second_interrupt_ends_it_immediately(middle: Undisturbed, folder: Path) -> None:
     with under_way(middle, folder) as one:
         one.send(signal.SIGTERM)
         time.sleep(0.02)
@@ -69,7 +69,7 @@ def test_a_second_interrupt_ends_it_at_once(middle: Undisturbed, folder: Path) -
         done = one.done()
     assert done.returncode == 130, done.stderr
     assert "Traceback" not in done.stderr
-    goes_on(middle, folder)
+    continues(middle, folder)
 
 
 @pytest.mark.parametrize("killed", [False, True])
@@ -88,7 +88,7 @@ def test_one_that_is_stopped_keeps_the_state(
         assert not (folder / "other.jsonl").exists()
         one.send(signal.SIGKILL if killed else signal.SIGCONT)
         assert one.done().returncode == (-signal.SIGKILL if killed else 0)
-    goes_on(middle, folder)
+    continues(middle, folder)
 
 
 _PIPE = 64 * 1024
@@ -96,7 +96,7 @@ _PIPE = 64 * 1024
 
 
 def test_who_reads_a_pipe_may_leave(undisturbed: Undisturbed, tmp_path: Path) -> None:
-    folder = undisturbed.beside(tmp_path / "run")
+    folder = undisturbed.with_same_input(tmp_path / "run")
     command = [
         sys.executable,
         "-c",
@@ -117,7 +117,7 @@ def test_who_reads_a_pipe_may_leave(undisturbed: Undisturbed, tmp_path: Path) ->
     assert "Traceback" not in said
     rest = xscl(*undisturbed.run, *STATE, at=folder).stdout.encode().splitlines()
     assert read == undisturbed.lines[:3]
-    # What lay in the pipe when its reader left had been told.
+    # What was in the pipe when its reader left had been reported.
     missing = {*undisturbed.lines} - {*read, *rest}
     assert sum(len(line) + 1 for line in missing) <= 2 * _PIPE
     assert {*read, *rest} <= {*undisturbed.lines}

@@ -38,14 +38,14 @@ def test_killed_at_each_point_a_file_has_each_match_once(
     (course,) = courses(undisturbed, tmp_path, [*EARLY, *LATER])
     assert course.faults(undisturbed) == []
     assert len(course.kills) == len(EARLY) + len(LATER)
-    # It goes on, never back.
+    # It continues, never goes back.
     assert list(course.kills) == sorted(course.kills)
 
 
 def test_killed_at_any_moment_a_file_has_each_match_once(
     undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
-    """Whether each batch is written at once, or several together."""
+    """Whether each batch is written immediately, or several together."""
     kills: list[int] = []
     more = (*STATE, "-o", "out.jsonl")
     for name, delay in (("each", ()), ("together", ("--commit-every", "1 s"))):
@@ -75,12 +75,12 @@ def test_killed_runs_count_each_match_once(undisturbed: Undisturbed, tmp_path: P
     assert course.outputs == (*[""] * 3, plain, plain)
 
 
-def test_killed_runs_tell_each_match_at_least_once(
+def test_killed_runs_report_each_match_at_least_once(
     undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
     kills = ["evaluated", "before commit:2", "within commit:3", "after commit:3", "before close"]
     (course,) = courses(undisturbed, tmp_path, kills, STATE)
-    # A line that a kill has torn is told whole by the run after it.
+    # A line that a kill has torn is written whole by the run after it.
     lines = "".join(output[: output.rfind("\n") + 1] for output in course.outputs).splitlines()
     assert {json.loads(line)["id"]: line.encode() for line in lines} == {
         json.loads(line)["id"]: line for line in undisturbed.lines

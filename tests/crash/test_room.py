@@ -1,5 +1,5 @@
 """A disk that is full, or a file that may not grow: the run says so and ends with 1, the state is
-as it was before the batch, and when there is room the next run goes on."""
+as it was before the batch, and when there is space the next run continues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests.commands import xscl
-from tests.crash.harness import STATE, Undisturbed, told
+from tests.crash.harness import STATE, Undisturbed, reported
 
 MORE = (*STATE, "-o", "out.jsonl")
 
@@ -31,7 +31,7 @@ def limited(size: int) -> Iterator[None]:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 1 MB, until it is mounted anew."""
+    """A disk of 1 MB, until it is mounted again."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
@@ -41,7 +41,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
-def make_room(disk: Path, size: str) -> None:
+def make_space(disk: Path, size: str) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size}", str(disk)], check=True)
 
 
@@ -54,70 +54,70 @@ def failed(done: CompletedProcess[str], *words: str) -> None:
         assert word in message
 
 
-def goes_on(undisturbed: Undisturbed, folder: Path) -> None:
+def continues(undisturbed: Undisturbed, folder: Path) -> None:
     done = xscl(*undisturbed.run, *MORE, at=folder)
     assert done.returncode == 0, done.stderr
     assert (folder / "out.jsonl").read_bytes() == undisturbed.output
-    assert told(folder) == undisturbed.numbers
+    assert reported(folder) == undisturbed.numbers
 
 
 @pytest.mark.parametrize("limit", [1_000, 100_000])
-def test_no_room_for_a_new_state(undisturbed: Undisturbed, tmp_path: Path, limit: int) -> None:
-    folder = undisturbed.beside(tmp_path / "run")
+def test_no_space_for_a_new_state(undisturbed: Undisturbed, tmp_path: Path, limit: int) -> None:
+    folder = undisturbed.with_same_input(tmp_path / "run")
     done = xscl(*undisturbed.run, *MORE, at=folder, around=partial(limited, limit))
     failed(done, "s.duckdb cannot be made", "File too large")
     assert {one.name for one in folder.iterdir()} == {"q.xscl", "e.jsonl"}
-    goes_on(undisturbed, folder)
+    continues(undisturbed, folder)
 
 
 # The log of the state grows nearly as fast: not at every size the matches are the first to fail.
 @pytest.mark.parametrize("part", [0.74, 0.87])
-def test_no_room_for_matches(middle: Undisturbed, tmp_path: Path, part: float) -> None:
-    folder = middle.beside(tmp_path / "run")
+def test_no_space_for_matches(middle: Undisturbed, tmp_path: Path, part: float) -> None:
+    folder = middle.with_same_input(tmp_path / "run")
     limit = int(len(middle.output) * part)
     done = xscl(*middle.run, *MORE, at=folder, around=partial(limited, limit))
     failed(done, "out.jsonl", "File too large")
-    before = told(folder)
+    before = reported(folder)
     # As often as it is tried again: nothing changes.
     failed(xscl(*middle.run, *MORE, at=folder, around=partial(limited, limit)))
-    assert told(folder) == before
-    goes_on(middle, folder)
+    assert reported(folder) == before
+    continues(middle, folder)
 
 
-def test_no_room_for_the_log_of_the_state(middle: Undisturbed, tmp_path: Path) -> None:
-    folder = middle.beside(tmp_path / "run")
+def test_no_space_for_the_log_of_the_state(middle: Undisturbed, tmp_path: Path) -> None:
+    folder = middle.with_same_input(tmp_path / "run")
     run = (*middle.run, *STATE, "--format", "counts")
     failed(
         xscl(*run, at=folder, around=partial(limited, 700_000)),
         "s.duckdb cannot be written",
         "it is as it was before this batch: make room and run again",
     )
-    assert 0 < int(str(told(folder)["taken"])) < int(str(middle.numbers["taken"]))
+    assert 0 < int(str(reported(folder)["taken"])) < int(str(middle.numbers["taken"]))
     done = xscl(*run, at=folder)
     assert done.returncode == 0, done.stderr
     assert sum(int(line.split()[1]) for line in done.stdout.splitlines()) == len(middle.lines)
-    assert told(folder) == middle.numbers
+    assert reported(folder) == middle.numbers
 
 
 @pytest.mark.parametrize("limit", [600_000, 1_000_000])
-def test_no_room_for_the_state_at_the_end(
+def test_no_space_for_the_state_at_the_end(
     undisturbed: Undisturbed, tmp_path: Path, limit: int
 ) -> None:
     """The run is done, and what it says is in the log."""
-    folder = undisturbed.beside(tmp_path / "run")
+    folder = undisturbed.with_same_input(tmp_path / "run")
     done = xscl(*undisturbed.run, *MORE, at=folder, around=partial(limited, limit))
     assert done.returncode == 0, done.stderr
     assert (folder / "s.duckdb.wal").stat().st_size > 0
-    assert told(folder) == undisturbed.numbers
-    goes_on(undisturbed, folder)
+    assert reported(folder) == undisturbed.numbers
+    continues(undisturbed, folder)
 
 
 def test_a_full_disk(middle: Undisturbed, disk: Path) -> None:
     for name in ("q.xscl", "e.jsonl"):
         (disk / name).symlink_to(middle.folder / name)
     failed(xscl(*middle.run, *MORE, at=disk), "No space left on device", "make room")
-    make_room(disk, "64m")
-    goes_on(middle, disk)
+    make_space(disk, "64m")
+    continues(middle, disk)
 
 
 def test_a_disk_that_is_full_when_the_log_is_written_to_the_file(disk: Path) -> None:
@@ -131,9 +131,9 @@ def test_a_disk_that_is_full_when_the_log_is_written_to_the_file(disk: Path) -> 
             events.write(json.dumps({"id": f"d{number}", "timestamp": number, "xml": xml}) + "\n")
     run = ("run", "q.xscl", "--events", "e.jsonl", "--batch", "10", "-o", "out.jsonl")
     run = (*run, "--state", "disk/s.duckdb")
-    make_room(disk, "90m")
+    make_space(disk, "90m")
     failed(xscl(*run, at=folder), "s.duckdb cannot be written", "No space left on device")
-    make_room(disk, "250m")
+    make_space(disk, "250m")
     done = xscl(*run, at=folder)
     assert done.returncode == 0, done.stderr
     lines = (folder / "out.jsonl").read_text().splitlines()

@@ -1,5 +1,5 @@
-"""A state whose last pages are torn, or whose bytes are others than were written: it goes on from
-a whole transaction, and all that follows is found again, or it is refused and left as it is."""
+"""A state whose last pages are torn, or whose bytes have changed: it continues from a whole
+transaction, and all that follows is found again, or it is refused and left as it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shutil import copytree, rmtree
 import pytest
 
 from tests.commands import xscl
-from tests.crash.harness import STATE, Undisturbed, told, turn
+from tests.crash.harness import STATE, Undisturbed, reported, turn
 
 MORE = (*STATE, "-o", "out.jsonl")
 STATES = ("s.duckdb", "s.duckdb.wal")
@@ -51,7 +51,7 @@ def backup(undisturbed: Undisturbed, tmp_path_factory: pytest.TempPathFactory) -
     """A run that was killed after some transactions, which are in the log; before it, one that
     ended, so that there is something in the file, too."""
     place = tmp_path_factory.mktemp("torn")
-    folder = undisturbed.beside(place / "run")
+    folder = undisturbed.with_same_input(place / "run")
     whole = (folder / "e.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "e.jsonl").write_bytes(b"".join(whole[:500]))
     assert turn((*undisturbed.run, *MORE), folder, None).returncode == 0
@@ -81,7 +81,7 @@ def test_nothing_is_lost_without_a_word(
     if done.returncode == 0:
         # The batches are others than in the undisturbed run, and with them the order of matches.
         assert sorted((folder / "out.jsonl").read_bytes().splitlines()) == sorted(undisturbed.lines)
-        assert told(folder) == undisturbed.numbers
+        assert reported(folder) == undisturbed.numbers
     else:
         assert done.returncode == 1
         assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""Synthetic feed files: as many as asked for, the same each time, as odd as real ones."""
+"""Synthetic feed files: the requested number, the same each time, as irregular as real ones."""
 
 from __future__ import annotations
 

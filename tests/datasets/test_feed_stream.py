@@ -79,8 +79,8 @@ def test_titles_recur_and_a_few_are_popular(rows: list[dict[str, str]]) -> None:
 def test_descriptions(rows: list[dict[str, str]]) -> None:
     lengths = [len(row["description"]) for row in rows]
     assert sum(lengths) / ITEMS == pytest.approx(280, abs=20)
-    alike = sum(row["description"] == row["title"] for row in rows)
-    assert 0.006 < alike / ITEMS < 0.016
+    similar = sum(row["description"] == row["title"] for row in rows)
+    assert 0.006 < similar / ITEMS < 0.016
 
 
 def test_a_seed_gives_the_same_stream_again(envelopes: list[dict[str, Any]]) -> None:

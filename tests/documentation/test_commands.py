@@ -72,3 +72,13 @@ def test_the_package_runs_as_a_module() -> None:
         text=True,
     )
     assert (by_name.returncode, by_name.stdout[:5]) == (0, "xscl,"), by_name.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_option_speaks_of_options_that_its_command_has(name: str) -> None:
+    options = [one for one in COMMANDS[name].params if isinstance(one, click.Option)]
+    known = {text for option in options for text in option.opts}
+    for option in options:
+        # But for those of another command, which is named.
+        said = re.sub("`xscl .*?`", "", f"{option.help} {option.show_default}")
+        assert {*re.findall(r"(?<![\w-])--[a-z][a-z-]+", said)} <= known, said

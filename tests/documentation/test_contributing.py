@@ -1,4 +1,4 @@
-"""The page CONTRIBUTING.md, and the README's map of the rooms: the files and names are there."""
+"""The page CONTRIBUTING.md, and the README's list of packages: the files and names are there."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.rooms import PACKAGES
+from tests.architecture.packages import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ROOMS = (
+FOLDERS = (
     *PACKAGES,
     "tests",
     "benchmarks",
@@ -23,8 +23,8 @@ ROOMS = (
 PATHS = sorted(
     {
         path
-        for path in re.findall(r"`(?:ROOM=)?([\w./-]+)`", PAGE + README)
-        if path.split("/")[0] in ROOMS and "NAME" not in path and not path.startswith("xscl.")
+        for path in re.findall(r"`(?:PACKAGE=)?([\w./-]+)`", PAGE + README)
+        if path.split("/")[0] in FOLDERS and "NAME" not in path and not path.startswith("xscl.")
     }
 )
 
@@ -35,9 +35,9 @@ def test_a_path_is_there(path: str) -> None:
 
 
 def test_the_worked_examples_fit_the_files() -> None:
-    """Each changed file is there, with the names and lines that the example stands beside."""
+    """Each changed file exists, with the names and lines around the example."""
     diffs = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(diffs) == 3
+    assert len(diffs) == 4
     for diff in diffs:
         text = ""
         for line in diff.splitlines():

@@ -12,8 +12,8 @@ import pytest
 
 import xscl
 from tests.commands import xscl as command
-from xpath_stage import work
 from xscl.language import parse
+from xscl.xpath_stage import work
 
 PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| [^|]+ \|$", PAGE, re.MULTILINE)[2:])
@@ -78,13 +78,16 @@ LIMITS: dict[str, list[Passes]] = {
     "filters of a query": [lambda n: is_read("S//a" + "[b = 'x']" * n)],
     "paths of a SELECT": [lambda n: is_read(f"SELECT {', '.join(['x'] * n)} FROM S//a->x")],
     "blocks of a query": [lambda n: is_read("S" + " JOIN {} S" * (n - 1))],
-    "comparisons and tests of an event query": [
-        lambda n: is_read("FILTER{" + " AND ".join(["a = 1"] * n) + "}(S)")
+    "comparisons and tests of an event query or of EQL": [
+        lambda n: is_read("FILTER{" + " AND ".join(["a = 1"] * n) + "}(S)"),
+        lambda n: is_read("t A WHERE " + ", ".join(["A.x = 1"] * n)),
     ],
-    "items of an event query's list, aggregates of a FOLD": [
+    "items of a list of an event query or of EQL, aggregates of a FOLD": [
         lambda n: is_read(f"SELECT {', '.join(['a'] * n)} FROM S NEXT S"),
+        lambda n: is_read(f"SELECT {', '.join(['A.x'] * n)} FROM t A"),
         lambda n: is_read(f"S FOLD{{, , {', '.join(['1 AS a'] * n)}}} S"),
     ],
+    "`+` of EQL in one another": [lambda n: is_read("(" * n + "t A" + ")+" * n)],
     "characters of a text that `concat` makes": [is_made],
     "depth of parentheses, filters and operators": [lambda n: is_read("(" * n + "S" + ")" * n)],
 }

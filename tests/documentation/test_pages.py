@@ -120,9 +120,10 @@ def test_the_examples_use_the_whole_grammar(monkeypatch: pytest.MonkeyPatch) -> 
 NODE_TESTS = ("name", "{uri}name", "{*}name", "*", "@name", "@{uri}name", "@{*}name", "@*", ".")
 OPERATORS = ("or", "and", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "div", "mod")
 UNIONS = {"Condition", "JSONValue", "Predicate", "Select", "Side", "Source", "Selected"}
+OF_EVENTS = {*syntax.patterns.__all__, *syntax.events.__all__, *syntax.eql.__all__, "Described"}
 USES = {
-    # Patterns and event queries have a page of their own.
-    *(set(syntax.__all__) - UNIONS - set(syntax.patterns.__all__) - set(syntax.events.__all__)),
+    # Patterns, event queries and automata have a page of their own.
+    *(set(syntax.__all__) - UNIONS - OF_EVENTS),
     *("the axis /", "the axis //"),
     *(f"the node test {test}" for test in (*NODE_TESTS, "text()", "a quoted name")),
     *(f"the function {function}()" for function in FILTERING),

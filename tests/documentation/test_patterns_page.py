@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from lark.grammar import Rule
 
-from pattern_stage.switches import EVENT_SWITCHES, SWITCHES
 from tests.documentation.examples import Example, blocks, examples, run, run_session
 from xscl.language import parse
 from xscl.language.grammar import Grammar, grammar
+from xscl.pattern_stage.switches import COMPOSITION_SWITCHES, EVENT_SWITCHES, SWITCHES
 
 FILE = Path(__file__).parents[2] / "docs" / "patterns.md"
 PAGE = FILE.read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def test_the_python_session() -> None:
     run_session(PAGE, BLOCKS, str(FILE))
 
 
-@pytest.mark.parametrize("which", ["patterns", "events"])
+@pytest.mark.parametrize("which", ["patterns", "events", "eql"])
 def test_the_examples_use_all_words_and_signs(
     which: Grammar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,9 +59,11 @@ def test_the_examples_use_all_words_and_signs(
 
 def test_the_techniques_are_those_that_can_be_switched_off() -> None:
     section = PAGE.partition("## Techniques")[2].partition("\n## ")[0]
-    techniques, rules = section.split("Event queries are", 1)
+    techniques, others = section.split("Event queries are", 1)
+    rules, compositions = others.split("Compositions (", 1)
     assert named(techniques) == SWITCHES
     assert named(rules) == EVENT_SWITCHES
+    assert named(compositions) == COMPOSITION_SWITCHES
 
 
 def named(section: str) -> set[str]:

@@ -51,7 +51,8 @@ OWN = {
     },
     "QueryError": {"args"},
 }
-"""Attributes without an underscore that are no part of the API: the engine's own rooms use them."""
+"""Attributes without an underscore that are no part of the API: the engine's own packages use
+them."""
 
 
 @pytest.mark.parametrize("page", ["python.md", "durability.md"])

@@ -15,7 +15,7 @@ from xscl.serve.openapi import MEANINGS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
 _TOO_LONG = 28
-"""How curl ends where it was to wait for no longer."""
+"""curl's exit code when it has waited too long."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_what_is_asked_is_answered_so(server: Asking) -> None:
     for i in asked:
         command = blocks[i][1].replace("127.0.0.1:8765", f"127.0.0.1:{server.port}")
         _, expected = blocks[i + 1]
-        # Answers end without a line feed: one after the other, they stand on a line.
+        # Answers end without a line feed: consecutive ones are on one line.
         pattern = ".*".join(map(re.escape, "".join(expected.split()).split("…")))
         # A busy machine may need longer than the page says.
         for seconds in ("1", "20"):

@@ -42,7 +42,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 
 @pytest.mark.parametrize("name", xscl.__all__)
-def test_a_docstring_stands_by_itself(name: str) -> None:
+def test_a_docstring_is_a_statement_of_its_own(name: str) -> None:
     one = getattr(xscl, name)
     members = [
         getattr(one, member)

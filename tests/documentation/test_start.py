@@ -1,9 +1,9 @@
-"""The pages docs/start.md and docs/envelope.md are pasted line by line, as a user does, into
-a folder where nothing is.
+"""The pages docs/start.md and docs/envelope.md are pasted line by line, as a user does, into an
+empty directory.
 
-`xscl` runs as a command of its own; what else stands there is run by a shell, and what ends with
-`&` goes on until `kill`.  The page's ports are others here, and a webhook is tried again after
-thousandths of its pauses.  A block of text must be said by the commands before it, `…` being
+`xscl` runs as a command of its own; other commands are run by a shell, and a command that ends with
+`&` continues until `kill`.  The page's ports are replaced, and a webhook is tried again after
+thousandths of its pauses.  A block of text must be the output of the commands before it, `…` being
 anything.  The first block installs XSCL: `tests/test_wheel.py` does that.
 """
 
@@ -43,7 +43,7 @@ def blocks(page: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def free_port() -> int:
-    """One that no system gives to who asks for any."""
+    """A port that no system assigns on request."""
     while True:
         port = random.SystemRandom().randrange(15_000, 32_000)
         with socket.socket() as one, suppress(OSError):
@@ -94,7 +94,7 @@ class Shell:
             subprocess.run(["bash", "-ec", line], cwd=self.folder, check=True)
 
     def hear(self, line: str) -> None:
-        """Sees that something was said, or waits for it where it is the watch's turn."""
+        """Checks that something was printed, or waits for it where it is the watch's turn."""
         said = re.compile(f"^{'.*'.join(map(re.escape, line.split('…')))}$", re.MULTILINE)
         watch = [job.streams[2] for job in self.jobs if isinstance(job, Started)]
         if watch:

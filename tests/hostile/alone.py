@@ -38,8 +38,8 @@ def xscl_alone(folder: Path, *arguments: str) -> Outcome:
     """Runs `xscl` in a folder."""
     done = xscl(*arguments, at=folder, around=_bounded)
     grown = folder / ".grown"
-    told = int(grown.read_text()) if grown.exists() else -1
-    return Outcome(done.returncode, done.stdout, done.stderr, told)
+    reported = int(grown.read_text()) if grown.exists() else -1
+    return Outcome(done.returncode, done.stdout, done.stderr, reported)
 
 
 @contextmanager

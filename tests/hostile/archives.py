@@ -14,8 +14,8 @@ MANY = 300_000_000
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """`make` is given the good lines before and after; `whole` tells whether both can be read.
-    `says` is a pattern of what is said."""
+    """`make` gets the good lines before and after; `whole` is whether both can be read.  `says` is
+    a pattern of the error."""
 
     name: str
     make: Callable[[bytes, bytes], bytes]
@@ -24,7 +24,7 @@ class Archive:
 
 
 def bomb(before: bytes, after: bytes, piece: bytes, times: int) -> bytes:
-    """Good lines around a piece that is repeated; never held expanded."""
+    """Good lines around a piece that is repeated; never in memory expanded."""
     packer = zlib.compressobj(1, wbits=31)
     packed = [packer.compress(before)]
     packed += [packer.compress(piece * 10_000) for _ in range(times // 10_000)]

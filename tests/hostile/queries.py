@@ -1,4 +1,4 @@
-"""Queries that mean harm: each stands after good ones."""
+"""Malicious queries: each comes after good ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ QUERIES = [
     q("S//a[matches(., '(((')] => RE2 refuses"),
     made("repetition of repetition", "S//a[matches(., '^(x+x+)+y$')]", None),
     made("nested repetition", "S//a[matches(., '^((((x*)*)*)*)*y$')]", None),
-    made("alternatives alike", "S//a[matches(., '^(x|x|x|xx)*y$')]", None),
+    made("equal alternatives", "S//a[matches(., '^(x|x|x|xx)*y$')]", None),
     made("a thousand optional letters", f"S//a[matches(., '{'x?' * 900}{'x' * 900}y')]", None),
     made("many characters at random", f"S//a[matches(., '{'.*' * 500}y')]", None),
     # Depth.

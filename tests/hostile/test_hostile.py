@@ -1,7 +1,7 @@
-"""What means harm ends with a clear error and bounded memory, and harms nothing else.
+"""Malicious input ends with a clear error and bounded memory, and harms nothing else.
 
-The pack is run by the command line, some dozen cases at once, between good documents or queries:
-these have all their matches.
+The command line runs the cases, a dozen together, between good documents or queries: these have all
+their matches.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def assert_contained(outcome: Outcome, code: int = 0) -> None:
     assert others == [("each", ["a"]), ("each", ["z"]), ("pair", ["a", "z"])]
 
 
-def assert_told(outcome: Outcome, cases: Sequence[Case]) -> None:
-    """The reason of each that is refused is told in one readable line, in their order."""
+def assert_reported(outcome: Outcome, cases: Sequence[Case]) -> None:
+    """The reason for each refusal is reported in one readable line, in order."""
     skipped = [line for line in outcome.err.splitlines() if line.startswith("skipped: ")]
     refused = [case for case in cases if case.says is not None]
     assert len(skipped) == len(refused), (skipped, [case.name for case in refused])
@@ -80,7 +80,7 @@ def test_documents(portion: int, folder: Path) -> None:
     cases = DOCUMENTS[portion::PORTIONS]
     outcome = publish_files(folder, [case.make() for case in cases])
     assert_contained(outcome)
-    assert_told(outcome, cases)
+    assert_reported(outcome, cases)
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_nothing_is_read_from_elsewhere(by: str, folder: Path, server: socket.so
     outcome = publish_files(folder, [case.make().replace(b"{}", elsewhere) for case in ELSEWHERE])
     assert "SECRET" not in outcome.out + outcome.err
     assert_contained(outcome)
-    assert_told(outcome, ELSEWHERE)
+    assert_reported(outcome, ELSEWHERE)
     with pytest.raises(BlockingIOError):
         server.accept()
 
@@ -118,7 +118,7 @@ def test_lines(portion: int, folder: Path) -> None:
     (folder / "e.jsonl").write_bytes(b"".join([good("a"), *own, good("z")]))
     outcome = xscl_alone(folder, "run", "good.xscl", "--events", "e.jsonl", "--batch", "1")
     assert_contained(outcome)
-    assert_told(outcome, cases)
+    assert_reported(outcome, cases)
 
 
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda archive: archive.name)
@@ -127,7 +127,7 @@ def test_archives(archive: Archive, folder: Path) -> None:
     for name, content in (("a.jsonl", a), ("z.jsonl", z)):
         (folder / name).write_bytes(content)
     (folder / "e.jsonl.gz").write_bytes(archive.make(a, z if archive.whole else b""))
-    # What is lost with an archive comes from files beside it.
+    # The errors of an archive are those of its files.
     files = ["e.jsonl.gz"] if archive.whole else ["a.jsonl", "e.jsonl.gz", "z.jsonl"]
     events = [argument for file in files for argument in ("--events", file)]
     outcome = xscl_alone(folder, "run", "good.xscl", *events)
@@ -148,9 +148,9 @@ def test_queries(portion: int, folder: Path) -> None:
     (folder / "e.jsonl").write_bytes(b"".join(lines))
     outcome = xscl_alone(folder, "run", "good.xscl", *files, "--events", "e.jsonl")
     assert_contained(outcome, 2)
-    told = outcome.err.splitlines()
-    refused = {line.split(":")[0] for line in told if re.match(r"hostile\d+\.xscl: ", line)}
+    reported = outcome.err.splitlines()
+    refused = {line.split(":")[0] for line in reported if re.match(r"hostile\d+\.xscl: ", line)}
     for file, case in zip(files, cases, strict=True):
         assert (file in refused) == bool(case.says), case.name
         says = f"{file}: query '{file[:-5]}', line .*(?:{case.says})"
-        assert not case.says or any(re.match(says, line) for line in told), case.name
+        assert not case.says or any(re.match(says, line) for line in reported), case.name

@@ -1,5 +1,5 @@
-"""What strangers send to a server with a state file and patterns that are pending: it goes on, and
-so it does when it is started again; what good documents cause is found as if nobody had come."""
+"""Input of strangers to a server with a state file and pending patterns: it continues, also after a
+restart; the matches of good documents are found as without the strangers."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def answered(port: int, request: Request) -> tuple[int, bytes]:
 def publish(port: int, envelopes: list[dict[str, Any]]) -> None:
     body = b"".join(json.dumps(one).encode() + b"\n" for one in envelopes)
     kind = {"Content-Type": "application/x-ndjson"}
-    status, told = answered(port, Request("POST", "/streams/Good", body, kind))
-    assert (status, json.loads(told)["problems"]) == (200, [])
+    status, reported = answered(port, Request("POST", "/streams/Good", body, kind))
+    assert (status, json.loads(reported)["problems"]) == (200, [])
 
 
 def found(port: int) -> dict[str, list[list[str]]]:
@@ -126,8 +126,8 @@ def test_strangers_end_no_server_and_lose_no_match(tmp_path: Path) -> None:
                         continue
                     request = drawn_request(random)
                     sent.append(request)
-                    status, told = answered(server.port, request)
-                    assert status < 500, (request, told)
+                    status, reported = answered(server.port, request)
+                    assert status < 500, (request, reported)
                 assert answered(server.port, Request("GET", "/health"))[0] == 200
             assert health.answers
             assert {*health.answers} == {200}, (health.answers, sent[-1])

@@ -14,11 +14,11 @@ from itertools import product
 import duckdb
 from hypothesis import strategies as st
 
-from join_stage import Batch, Chain, JoinProcessor, Plan, Strategies, TimeConstraint, plan_of
-from templates import JoinGraph, minor
 from tests.join_stage.witnessing import leave, witnesses_of
 from tests.templates.graphs import graph
-from xpath_stage import Witnesses
+from xscl.join_stage import Batch, Chain, JoinProcessor, Plan, Strategies, TimeConstraint, plan_of
+from xscl.templates import JoinGraph, minor
+from xscl.xpath_stage import Witnesses
 
 ROOT = "root"
 LEAVES = ("a", "b")
@@ -126,10 +126,10 @@ def matches(query: Query, sides: Sequence[Entity]) -> set[Row]:
 
 
 def all_matches(
-    queries: dict[int, Query], held: Iterable[Entity], new: Collection[int]
+    queries: dict[int, Query], retained: Iterable[Entity], new: Collection[int]
 ) -> Counter[tuple[int, Row]]:
-    """The matches among the entities held with at least one that is new, by query."""
-    entities = list(held)
+    """The matches among the retained entities with at least one that is new, by query."""
+    entities = list(retained)
     found: Counter[tuple[int, Row]] = Counter()
     for number, query in queries.items():
         for sides in product(entities, repeat=query.sides):
@@ -265,10 +265,10 @@ class Feeder:
         del self.queries[number]
 
     def collect(self, *, exact: bool = True) -> list[str]:
-        unheld = self.processor.unheld_strings(exact=exact)
-        self.processor.drop_strings([*unheld])
-        self.strings -= {int(value) for value in unheld.values()}
-        return [*unheld.values()]
+        unstored = self.processor.unstored_strings(exact=exact)
+        self.processor.drop_strings([*unstored])
+        self.strings -= {int(value) for value in unstored.values()}
+        return [*unstored.values()]
 
     def sizes(self) -> dict[str, int]:
         """The number of rows of the relations that documents leave."""
@@ -279,7 +279,7 @@ class Feeder:
         return dict(zip(relations, row, strict=True))
 
     def release(self) -> None:
-        """Tells the processor which spines are no more."""
+        """Tells the processor which spines were released."""
         gone = [labels for labels in self.spines if not self._uses[labels]]
         spines = [self.spines.pop(labels) for labels in gone]
         self._accepts = [(path, labels) for path, labels in self._accepts if labels not in gone]

@@ -7,8 +7,8 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from join_stage import TimeConstraint
-from join_stage.bounds import Bounds, Widest
+from xscl.join_stage import TimeConstraint
+from xscl.join_stage.bounds import Bounds, Widest
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5))))
@@ -25,7 +25,7 @@ def test_the_largest_of_what_is_in(changes: list[tuple[bool, int]]) -> None:
         assert bool(widest) == bool(values)
 
 
-def test_what_goes_leaves_no_room() -> None:
+def test_what_goes_leaves_nothing() -> None:
     """A window that comes and goes under a wider one that stays, any number of times."""
     widest = Widest()
     widest.add(1_000)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from join_stage import Chain, Plan, TimeConstraint, plan_of
-from templates import JoinGraph, minor, template_of
 from tests.templates.graphs import graph, join_graphs, relabellings
+from xscl.join_stage import Chain, Plan, TimeConstraint, plan_of
+from xscl.templates import JoinGraph, minor, template_of
 
 
 def planned(original: JoinGraph, sides: int = 2) -> tuple[Plan, tuple[int, ...]]:
@@ -109,7 +109,7 @@ def test_only_what_is_kept_is_valued() -> None:
 
 
 @given(st.data())
-def test_valued_nodes_tell_templates_apart(data: st.DataObject) -> None:
+def test_valued_nodes_distinguish_templates(data: st.DataObject) -> None:
     """Graphs have one plan only if their valued nodes correspond."""
     original = data.draw(join_graphs(largest=3))
     assume(original.needed)

@@ -1,4 +1,4 @@
-"""Batches, queries that come and go, forgetting and review: the join stage against nested loops."""
+"""Batches, queries that come and go, eviction and review: the join stage against nested loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from hypothesis.stateful import (
     rule,
 )
 
-from join_stage import Strategies, TimeConstraint, Wanted
 from tests.drawn import drawn
 from tests.join_stage.entities import (
     Entity,
@@ -31,6 +30,7 @@ from tests.join_stage.entities import (
     queries,
 )
 from tests.templates.graphs import graph
+from xscl.join_stage import Strategies, TimeConstraint, Wanted
 
 STRATEGIES = [
     Strategies(),
@@ -44,13 +44,13 @@ STRATEGIES = [
 
 
 class Live(RuleBasedStateMachine):
-    """Whatever comes and goes, a batch completes what nested loops find among what is held."""
+    """Whatever comes and goes, a batch completes what nested loops find among what is retained."""
 
     def __init__(self) -> None:
         super().__init__()
         self.feeder: Feeder
         self.queries: dict[int, Query] = {}
-        self.held: dict[int, Entity] = {}
+        self.retained: dict[int, Entity] = {}
         self.next_number = 0
         self.next_query = 0
         self.watermark = 0
@@ -105,15 +105,15 @@ class Live(RuleBasedStateMachine):
             new.append(data.draw(documents(self._new_number(), time)))
         self._publish(new)
 
-    @precondition(lambda self: any(not entity.composite for entity in self.held.values()))
+    @precondition(lambda self: any(not entity.composite for entity in self.retained.values()))
     @rule(data=st.data())
     def compose(self, data: st.DataObject) -> None:
-        """Composites of documents held, alone or with a document that comes with them; as in the
-        engine one of their documents is not before the watermark."""
+        """Composites of retained documents, alone or with a document that comes with them; as in
+        the engine one of their documents is not before the watermark."""
         new: list[Entity] = []
         if data.draw(st.booleans()):
             new.append(data.draw(documents(self._new_number(), self.watermark + 1)))
-        parts = [one for one in (*self.held.values(), *new) if not one.composite]
+        parts = [one for one in (*self.retained.values(), *new) if not one.composite]
         for _ in range(data.draw(st.integers(1, 2))):
             one = data.draw(composites(self._new_number(), parts))
             if one.time >= self.watermark:
@@ -122,9 +122,9 @@ class Live(RuleBasedStateMachine):
             self._publish(new)
 
     def _publish(self, new: list[Entity]) -> None:
-        self.held.update((one.number, one) for one in new)
+        self.retained.update((one.number, one) for one in new)
         numbers = {one.number for one in new}
-        expected = all_matches(self.queries, self.held.values(), numbers)
+        expected = all_matches(self.queries, self.retained.values(), numbers)
         event("matches" if expected else "no matches")
         assert self.feeder.publish(new) == expected
         by_query = Counter({query: 0 for query, _ in expected})
@@ -132,35 +132,35 @@ class Live(RuleBasedStateMachine):
             by_query[query] += count
         assert Counter(self.feeder.processor.counts()) == by_query
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.retained)
     @rule(query=queries(), other=queries(), again=st.booleans())
     def review(self, query: Query, other: Query, again: bool) -> None:
         asked = {self._subscribe(query): query}
         if again:
             number = self._subscribe(other)
             asked[number] = other
-        expected = all_matches(asked, self.held.values(), self.held.keys())
+        expected = all_matches(asked, self.retained.values(), self.retained.keys())
         event("matches in review" if expected else "no matches in review")
-        found = self.feeder.review(list(self.held.values()), set(asked))
+        found = self.feeder.review(list(self.retained.values()), set(asked))
         assert found == expected
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.retained)
     @rule(data=st.data())
     def drop(self, data: st.DataObject) -> None:
-        gone = data.draw(st.sets(st.sampled_from(sorted(self.held)), min_size=1, max_size=3))
-        self.feeder.processor.forget(None, sorted(gone))
+        gone = data.draw(st.sets(st.sampled_from(sorted(self.retained)), min_size=1, max_size=3))
+        self.feeder.processor.evict(None, sorted(gone))
         for number in gone:
-            del self.held[number]
+            del self.retained[number]
 
     @rule(later=st.integers(0, 3), exact=st.booleans())
-    def forget(self, later: int, exact: bool) -> None:
+    def evict(self, later: int, exact: bool) -> None:
         """What comes from now on finds all that it can reach; a composite's rows would not come
         back in a review, so composites before the watermark go for good."""
         self.watermark += later
-        old = [n for n, one in self.held.items() if one.composite and one.time < self.watermark]
+        old = [n for n, one in self.retained.items() if one.composite and one.time < self.watermark]
         for number in old:
-            del self.held[number]
-        self.feeder.processor.forget(self.watermark, old, exact=exact)
+            del self.retained[number]
+        self.feeder.processor.evict(self.watermark, old, exact=exact)
         if exact:
             reach = self._reaches()
             rows = self.feeder.connection.execute("SELECT path, ts FROM node").fetchall()
@@ -183,10 +183,10 @@ class Live(RuleBasedStateMachine):
     @rule()
     def collect(self) -> None:
         self.feeder.collect()
-        held = self.feeder.connection.execute(
+        retained = self.feeder.connection.execute(
             "SELECT DISTINCT s FROM node WHERE s IS NOT NULL"
         ).fetchall()
-        assert {s for (s,) in held} == self.feeder.strings
+        assert {s for (s,) in retained} == self.feeder.strings
 
     @invariant()
     def nothing_is_left_of_what_went(self) -> None:
@@ -299,11 +299,11 @@ def test_a_valued_node_comes_with_its_string(feeder: Feeder) -> None:
 
 def test_a_review_is_of_the_queries_asked_for_alone(feeder: Feeder) -> None:
     feeder.subscribe(0, chained((False, False), after=False))
-    held = documents_at(0, 1, 2)
-    feeder.publish(held)
+    retained = documents_at(0, 1, 2)
+    feeder.publish(retained)
     feeder.subscribe(1, chained((False, False)))
     feeder.subscribe(2, chained((False, False), window=1))
-    found = feeder.review(held, [2])
+    found = feeder.review(retained, [2])
     assert found == {(2, (0, 1, 0, 0)): 1, (2, (1, 2, 0, 0)): 1}
     assert feeder.processor.counts() == {2: 2}
     # Of all queries again, and nothing twice.
@@ -311,7 +311,7 @@ def test_a_review_is_of_the_queries_asked_for_alone(feeder: Feeder) -> None:
     assert Counter(query for query, _ in found) == {0: 6, 1: 3, 2: 1}
 
 
-def test_disjuncts_are_told_apart(feeder: Feeder) -> None:
+def test_disjuncts_are_distinguished(feeder: Feeder) -> None:
     feeder.subscribe(0, chained((False, False)), sole_disjunct=False)
     feeder.subscribe(1, chained((False, False)))
     feeder.publish(documents_at(0, 1))

@@ -9,11 +9,11 @@ import duckdb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from join_stage import JoinProcessor, Plan, TimeConstraint, plan_of
-from join_stage.constraints import FOREVER
-from join_stage.registry import Registry
 from tests.drawn import drawn
 from tests.templates.graphs import graph
+from xscl.join_stage import JoinProcessor, Plan, TimeConstraint, plan_of
+from xscl.join_stage.constraints import FOREVER
+from xscl.join_stage.registry import Registry
 
 PAIR = plan_of(graph([(0, None), (1, None)], [(0, "=", 1)], [0, 1]), 2)[0]
 TWO = plan_of(graph([(0, None), (0, 0), (1, None), (1, 2)], [(0, "=", 2), (1, "=", 3)], [0, 2]), 2)[
@@ -126,7 +126,7 @@ def test_queries_that_say_the_same_have_one_row() -> None:
         assert registry.row_of(1) is registry.row_of(2)
 
 
-def test_reach_is_the_widest_window_that_waits() -> None:
+def test_reach_is_the_widest_window_of_a_left_side() -> None:
     with duckdb.connect() as connection:
         registry = JoinProcessor(lambda: connection, float).registry
         assert registry.reach(1) == 0

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from join_stage import Atom, Comparison, ConjunctiveQuery, to_sql
 from tests.drawn import drawn
+from xscl.join_stage import Atom, Comparison, ConjunctiveQuery, to_sql
 
 Value = Any
 Relation = tuple[tuple[str, ...], list[tuple[Value, ...]]]
@@ -285,16 +285,16 @@ def test_the_term_of_table_6_2() -> None:
     """Of the template in figure 6.5, with its two output nodes.  The numbers of a template's
     nodes are those of the first query that had it, so this asks a process that has seen none."""
     program = (
-        "from join_stage import plan_of; from tests.templates.graphs import graph;"
+        "from xscl.join_stage import plan_of; from tests.templates.graphs import graph;"
         "plan, _ = plan_of(graph([(0, None), (0, 0), (0, 0), (1, None), (1, 3), (1, 3)],"
         " [(1, '=', 4), (2, '=', 5)], kept=[0, 3]), 2);"
         "print(str(plan.query(plan.outputs)).replace(plan.id, 'T'))"
     )
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", program],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout.rstrip() == TABLE_6_2
+    assert reported.stdout.rstrip() == TABLE_6_2

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import xscl
-from join_stage import TimeConstraint
 from tests.drawn import drawn
 from tests.join_stage.entities import Feeder, Query, composite, document
 from tests.join_stage.views import Views, views_of
 from tests.templates.graphs import graph
+from xscl.join_stage import TimeConstraint
 
 BOOK = (
     "<book><publisher>Wrox</publisher><author>Danny Ayers</author><author>Andrew Watt</author>"

@@ -1,7 +1,7 @@
 """The thesis' relations, for tests, as views over ours: R_T, R_doc, R_bin, R_docW, R_binW, R_outT.
 
 Table 6.4 shows them for the running example.  Ours hold rows of paths and of spines, shared by
-all queries (law 2); these views spell them out by variable.  R_doc and
+all queries (docs/laws.md#path-rows); these views spell them out by variable.  R_doc and
 R_bin are of the whole state, R_docW, R_binW and R_outT of the current batch.
 Composites are no documents of the thesis': R_doc, R_bin and their kin leave them out.
 """
@@ -14,11 +14,11 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from join_stage.constraints import FOREVER
-from join_stage.plan import Chain, Plan
-from join_stage.processor import JoinProcessor
-from templates import template_of
 from xscl import Engine
+from xscl.join_stage.constraints import FOREVER
+from xscl.join_stage.plan import Chain, Plan
+from xscl.join_stage.processor import JoinProcessor
+from xscl.templates import template_of
 
 __all__ = ["Relation", "Views", "views_of"]
 
@@ -32,7 +32,8 @@ class Relation:
 
 
 def views_of(engine: Engine) -> Views:
-    """The relations of an engine; of queries alike but for constants there is one row."""
+    """The relations of an engine; for queries that are the same up to constants there is one
+    row."""
     names: dict[int, list[str]] = {}
     for subscription in engine.subscriptions:
         for number in subscription.numbers:
@@ -130,14 +131,14 @@ class Views:
         return self._relation(columns, list(self._edges("bound_w")))
 
     def _plans(self, template: str) -> Iterator[tuple[Plan, tuple[int, ...]]]:
-        """The plans of a template, with the nodes of theirs that are its meta-variables."""
+        """The plans of a template, with the nodes that are its meta-variables."""
         for plan in self._processor.registry.plans.values():
             if plan.template.id == template:
                 yield plan, template_of(plan.minor)[1]
 
     def _chains(self) -> Iterator[tuple[Chain, list[int], str]]:
-        """Each chain of each plan, the positions of its nodes in the minor, and a query for the
-        spines that stand for it, with the variables of its nodes as v{node}."""
+        """Each chain of each plan, the positions of its nodes in the minor, and a query for its
+        spines, with the variables of its nodes as v{node}."""
         for plan in self._processor.registry.plans.values():
             minor = {node.number for node in plan.minor.nodes}
             sources = [

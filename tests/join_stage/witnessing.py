@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
-from join_stage.batch import Witness
-from xpath_stage import Layout, Witnesses
+from xscl.join_stage.batch import Witness
+from xscl.xpath_stage import Layout, Witnesses
 
 Leaf = tuple[int, tuple[int, ...], int | None]
 """A leaf path, the codes of the nodes from the root to the row's own, the string."""

@@ -1,7 +1,7 @@
-"""What a user who errs is told: each `NAME.txt` is a command line, the files that it finds, and
-then exactly what it says on standard error, and its exit code.
+"""The messages for mistakes of a user: each `NAME.txt` is a command line, the files that it finds,
+and then exactly its standard error, and its exit code.
 
-With XSCL_GOLDEN=1 in the environment the last two are written anew.
+With XSCL_GOLDEN=1 in the environment the last two are written again.
 """
 
 from __future__ import annotations

@@ -45,10 +45,10 @@ def main(names: Sequence[str]) -> int:
             copies.put(_copy(Path(folder) / str(number)))
         tests = sorted({test for one in chosen for test in one.tests})
         root = copies.get()
-        ended, told = _run(root, tests)
+        ended, reported = _run(root, tests)
         copies.put(root)
         if ended != _PASSED:
-            print(told, "the tests fail without any bug", sep="\n")
+            print(reported, "the tests fail without any bug", sep="\n")
             return 1
         with ThreadPoolExecutor(workers) as pool:
             caught = list(pool.map(lambda one: _is_caught(one, copies), chosen))
@@ -60,18 +60,18 @@ def _is_caught(mutant: Mutant, copies: SimpleQueue[Path]) -> bool:
     root = copies.get()
     begun = time.monotonic()
     with _bug(mutant, root):
-        ended, told = _run(root, mutant.tests, _PATIENCE)
+        ended, reported = _run(root, mutant.tests, _PATIENCE)
     copies.put(root)
     seconds = time.monotonic() - begun
     verdict = {_PASSED: "SURVIVED", _FAILED: "caught", _TOO_LONG: "TOO LONG"}.get(ended, "BROKEN")
     print(f"{verdict:9} {seconds:5.1f} s  {mutant.name}", flush=True)
     if verdict == "BROKEN":
-        print(told)
+        print(reported)
     return ended == _FAILED
 
 
 def _copy(folder: Path) -> Path:
-    """A copy of the tree, with the documents shared by all beside it, where there are any."""
+    """A copy of the tree, with the shared documents next to it, where there are any."""
     shared = ROOT.parent / "shared"
     shutil.copytree(ROOT, folder / "tree", symlinks=True, ignore=_NOT_COPIED)
     if shared.exists():

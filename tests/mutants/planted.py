@@ -1,5 +1,4 @@
-"""The bugs that are planted, read from `planted.toml`: a line of code, and what stands there
-instead."""
+"""The bugs that are planted, read from `planted.toml`: a line of code, and its replacement."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ class Mutant:
             raise ValueError(f"{self.name}: nothing is changed, or no test is named")
 
     def occurrences(self, root: Path) -> int:
-        """How often the text stands in its file; a bug can be planted where that is once."""
+        """How often the text occurs in its file; a bug can be planted where that is once."""
         file = root / self.file
         return file.read_text(encoding="utf-8").count(self.text) if file.exists() else 0
 

@@ -1,4 +1,4 @@
-"""Each bug can still be planted; whether it is caught is told by `make mutants`."""
+"""Each bug can still be planted; `make mutants` reports whether it is caught."""
 
 from __future__ import annotations
 

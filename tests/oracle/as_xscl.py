@@ -94,7 +94,7 @@ class _Writer:
         return self._parameter(constant.value) or self._string(constant.value)
 
     def _parameter(self, value: str | int | float) -> str:
-        """A parameter in place of a value, or nothing; apart from a parenthesis before it, with
+        """A parameter in place of a value, or nothing; separate from a parenthesis before it, with
         which it would open a comment."""
         if not self._parametrized or self._dice.random() < 0.5:
             return ""
@@ -145,7 +145,7 @@ class _Writer:
     def _block(self, block: Block) -> str:
         if isinstance(block.stream, str):
             return block.stream + self._steps(block.path)
-        # Without a path, only its SELECT or PUBLISH tells a sub-query from a group.
+        # Without a path, only its SELECT or PUBLISH distinguishes a sub-query from a group.
         inner = self.query(block.stream, nested=not block.path)
         return f"({self._gap()}{inner}{self._gap()}){self._steps(block.path)}"
 
@@ -193,7 +193,7 @@ class _Writer:
             case Call(name, arguments):
                 return f"{name}({', '.join(self._condition(part, 0) for part in arguments)})"
             case Negation(operand):
-                # Apart from the next sign, as two make a comment.
+                # Separate from the next sign, as two make a comment.
                 written, binds = f"- {self._condition(operand, _UNARY)}", _UNARY
             case Operation(sign, left, right):
                 binds = _BINDS[sign]

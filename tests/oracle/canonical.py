@@ -1,4 +1,4 @@
-"""Matches told apart as a user would tell them: results by canonical XML, lists as multisets."""
+"""Matches distinguished as a user would: results by canonical XML, lists as multisets."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ def canonical_match(match: Mapping[str, Any]) -> str:
 
 
 def anonymous(matches: Iterable[Mapping[str, Any]], known: Collection[str]) -> list[dict[str, Any]]:
-    """The matches with `*` for a document that is not known: a match's result, which bears the
-    match's id."""
+    """The matches with `*` for an unknown document: a match's result, which has the match's id."""
     return [
         {**match, "documents": [each if each in known else "*" for each in match["documents"]]}
         for match in matches

@@ -21,7 +21,7 @@ def composed(
 ) -> str:
     """The text; nodes are elements, and attributes as lxml's strings.
 
-    A constructor's literal text is taken as it stands, so that none may be white space alone.
+    A constructor's literal text is taken as it is, so that none may be white space only.
     """
 
     def nodes(path: VariablePath) -> list[Any]:

@@ -86,7 +86,7 @@ def _texts(draw: st.DrawFn, kinds: str, levels: int) -> Condition:
             return Call(name)
         return Call(name, (draw(_texts(kinds, levels - 1)),))
     if draw(st.integers(0, 2)) == 0:
-        # Of numbers, those that XPath 1.0 and libxml2 are sure to write alike.
+        # Of numbers, those that XPath 1.0 and libxml2 certainly write equally.
         number = st.builds(Number, st.sampled_from(_NUMBERS)) | st.builds(
             lambda path: Call("count", (path,)), _relative_path(kinds, levels - 1)
         )

@@ -1,7 +1,7 @@
 """Random queries over every production of the language.
 
 Two of three are joins, of which a third have three or four blocks, often grouped to the right.
-Most blocks of a join are alike, as the same pattern is the likeliest to match.  Some queries read
+Most blocks of a join are equal, as the same pattern is the likeliest to match.  Some queries read
 the results of others: of one in parentheses, or of those that publish to a stream.
 """
 
@@ -92,11 +92,11 @@ def _sides(draw: st.DrawFn, names: list[str], kinds: str, *, literal: bool = Fal
 
 @st.composite
 def _comparisons(draw: st.DrawFn, left: list[str], right: list[str], kinds: str) -> Compared:
-    alike = [(a, b) for a in left for b in right if a[1:] == b[1:]]
+    similar = [(a, b) for a in left for b in right if a[1:] == b[1:]]
     shape = draw(st.integers(0, 11))
     sign = draw(st.sampled_from(["=", "=", "=", "=", "!=", "<", "<=", ">", ">="]))
-    if shape < 6 and alike:
-        sides = [Side(VariablePath(name)) for name in draw(st.sampled_from(alike))]
+    if shape < 6 and similar:
+        sides = [Side(VariablePath(name)) for name in draw(st.sampled_from(similar))]
     elif shape < 9:
         sides = [draw(_sides(left, kinds)), draw(_sides(right, kinds))]
     elif shape < 10:
@@ -113,9 +113,9 @@ def _predicates(
     draw: st.DrawFn, left: list[str], right: list[str], kinds: str, *, easy: bool
 ) -> Predicate:
     one = _comparisons(left, right, kinds)
-    alike = [(a, b) for a in left for b in right if a[1:] == b[1:]]
-    if easy and alike and draw(st.integers(0, 2)):
-        a, b = draw(st.sampled_from(alike))
+    similar = [(a, b) for a in left for b in right if a[1:] == b[1:]]
+    if easy and similar and draw(st.integers(0, 2)):
+        a, b = draw(st.sampled_from(similar))
         return Compared(Side(VariablePath(a)), "=", Side(VariablePath(b)))
     shape = draw(st.sampled_from(["one", "one", "one", "and", "and", "or", "both", "both"]))
     if shape == "one":
@@ -171,7 +171,7 @@ def _joined(
     *,
     easy: bool,
 ) -> Source:
-    """The blocks under operators; those that bind `outside` stand to the left of them."""
+    """The blocks under operators; those that bind `outside` are to the left of them."""
     if len(blocks) == 1:
         return blocks[0]
     cut = draw(st.sampled_from([len(blocks) - 1, len(blocks) - 1, *range(1, len(blocks))]))

@@ -1,8 +1,8 @@
 """Draws EVENT and PATTERN queries with their texts, and documents for them.
 
-Both are made twice over: as data for the oracle (sequences.py), and as an engine takes them.  Few
-types, values and times, so that much is alike: simultaneous events, missing attributes, and texts
-that are no numbers are common.
+Both are made twice: as data for the oracle (sequences.py), and as input of an engine.  Few types,
+values and times, so that collisions are common: simultaneous events, missing attributes, and texts
+that are no numbers.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _item(draw: st.DrawFn) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Node:
-    """An item in a document: where it stands, and what is read of it."""
+    """An item in a document: its place, and what is read of it."""
 
     stream: str
     number: int

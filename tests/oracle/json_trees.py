@@ -1,4 +1,4 @@
-"""JSON documents as XML, by section 7 of the language, and nodes as JSON.
+"""JSON documents as XML, by docs/semantics.md#json-as-a-tree, and nodes as JSON.
 
 A key that is no XML name is a name that starts with two underscores, which no drawn name does.
 """
@@ -29,7 +29,7 @@ def escaped_name(key: str) -> str:
 
 
 class JSONTree:
-    """A JSON value as an element, with the value that each element stands for."""
+    """A JSON value as an element, with the value that each element represents."""
 
     def __init__(self, value: object) -> None:
         self.values: list[object] = []

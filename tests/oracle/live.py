@@ -1,11 +1,11 @@
 """What an engine must report and skip while queries and documents come and go.
 
-The rules are section 4's of the language, taken literally: each query remembers all documents that
-it ever saw, and a call reports the matches with a document that is new in it; what is forgotten
-cannot matter to these.  It matters to `history` and to duplicates, which see what is held: what a
-query can still reach from the watermark.  For some documents that cannot be told from the outside,
-as an engine need not see at once that a pattern has a witness and no match: these the model does
-not decide.
+The rules are those of docs/semantics.md#documents-in-reach, taken literally: each query keeps all
+documents that it ever saw, and a call reports the matches with a document that is new in it;
+evicted documents cannot matter to these.  They matter to `history` and to duplicates, which see the
+retained documents: those that a query can still reach from the watermark.  For some documents this
+is unknown from the outside, as an engine need not notice immediately that a pattern has a witness
+and no match: these the model does not decide.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOREVER = float("inf")
 
 
 class Undecided(Exception):
-    """Only the inside of an engine would tell."""
+    """Only the inside of an engine would show it."""
 
 
 @dataclass(eq=False)
@@ -47,7 +47,7 @@ class Reader:
         return sum((_window(join.window) for join in joins), 0.0)
 
     def surely_reaches(self, document: Document, watermark: float) -> bool:
-        """Whether a document that it saw, or a composite with it, waits for others."""
+        """Whether a document that it saw, or a composite with it, can match later ones."""
         if self._reached_at != (now := (len(self.seen), watermark)):
             self._reached_at, self._reached = now, set(map(id, self._waiting(watermark)))
         return id(document) in self._reached
@@ -76,8 +76,8 @@ class Reader:
 
 
 @dataclass(eq=False)
-class Held:
-    """A document that is held; where it is not `sure`, maybe."""
+class Retained:
+    """A retained document; where it is not `sure`, maybe."""
 
     document: Document
     sure: bool = True
@@ -92,7 +92,7 @@ class LiveModel:
         self._lateness = lateness
         self._latest: float | None = None
         self._readers: dict[str, list[Reader]] = {}
-        self._held: list[Held] = []
+        self._retained: list[Retained] = []
 
     @property
     def watermark(self) -> float | None:
@@ -109,22 +109,22 @@ class LiveModel:
     def subscribe(
         self, query: Query, *, history: bool, holds: Callable[[object], bool] | None = None
     ) -> list[Row]:
-        """The matches among the documents held, those of other queries that read their results
-        included.  Where it matters whether one is held, `holds` is asked with its id; without
-        it, that raises Undecided, and nothing has changed."""
+        """The matches among the retained documents, including those of other queries that read
+        their results.  Where it matters whether one is retained, `holds` is called with its id;
+        without it, that raises Undecided, and nothing has changed."""
         readers = [Reader(standing) for standing in unnested(query)]
         known: dict[Reader, list[Document]] = {}
         if history:
             known = {reader: list(self._history(reader, holds)) for reader in readers}
         self._readers[query.name] = readers
         rows = self._flow([], known)
-        self._let_go()
+        self._drop()
         return rows
 
     def cancel(self, name: str) -> None:
         """The query is gone, and what only it could reach."""
         del self._readers[name]
-        self._let_go()
+        self._drop()
 
     def publish(self, documents: Sequence[Document]) -> list[Row]:
         """The matches that a batch completes.  After Undecided, the model is of no more use."""
@@ -140,30 +140,30 @@ class LiveModel:
                 self._hold(document)
                 new.append(document)
         rows = self._flow(new, {})
-        self._let_go()
+        self._drop()
         return rows
 
     @property
-    def held(self) -> tuple[int, int]:
-        """How many documents are held, results included: at least, and at most."""
-        return sum(held.sure for held in self._held), len(self._held)
+    def retained(self) -> tuple[int, int]:
+        """The number of retained documents, results included: minimum and maximum."""
+        return sum(one.sure for one in self._retained), len(self._retained)
 
     def holds(self, stream: str, name: object) -> bool | None:
-        """Whether a document of this id is held; None where that is undecided."""
-        for held in self._held:
-            if (held.document.stream, held.document.id) == (stream, name):
-                reached = self._reached(held.document)
+        """Whether a document of this id is retained; None where that is undecided."""
+        for one in self._retained:
+            if (one.document.stream, one.document.id) == (stream, name):
+                reached = self._reached(one.document)
                 if reached is not False:
-                    return True if reached and held.sure else None
+                    return True if reached and one.sure else None
         return False
 
     def _known(self, document: Document) -> bool:
         """Whether a document is a duplicate; these are counted."""
-        held = self.holds(document.stream, document.id)
-        if held is None:
+        known = self.holds(document.stream, document.id)
+        if known is None:
             raise Undecided
-        self.duplicates += held
-        return held
+        self.duplicates += known
+        return known
 
     def _all(self) -> list[Reader]:
         return [reader for readers in self._readers.values() for reader in readers]
@@ -173,24 +173,24 @@ class LiveModel:
 
     def _hold(self, document: Document) -> None:
         if self._read(document.stream):
-            self._held.append(Held(document))
+            self._retained.append(Retained(document))
 
     def _history(
         self, reader: Reader, holds: Callable[[object], bool] | None
     ) -> Iterator[Document]:
-        for held in self._held:
-            document = held.document
+        for one in self._retained:
+            document = one.document
             if document.stream in reader.standing.reads and any(
                 block.stream == document.stream and reader.evaluation.bindings(block, document)
                 for block in reader.evaluation.blocks
             ):
-                if not held.sure and holds is None:
+                if not one.sure and holds is None:
                     raise Undecided
-                if held.sure or (holds is not None and holds(document.id)):
+                if one.sure or (holds is not None and holds(document.id)):
                     yield document
 
     def _flow(self, new: list[Document], known: dict[Reader, list[Document]]) -> list[Row]:
-        """Queries see new documents, and these their results; `known` are documents held, which
+        """Queries see new documents, and these their results; `known` are retained documents, which
         are new to one query only."""
         rows: list[Row] = []
         for reader in self._in_order():
@@ -212,14 +212,14 @@ class LiveModel:
         readers = {reader.standing: reader for reader in self._all()}
         return [readers[standing] for standing in in_order(list(readers))]
 
-    def _let_go(self) -> None:
+    def _drop(self) -> None:
         """What cannot be reached any more is gone for good, whatever queries may come."""
         left = []
-        for held in self._held:
-            reached = self._reached(held.document)
+        for one in self._retained:
+            reached = self._reached(one.document)
             if reached is not False:
-                left.append(Held(held.document, held.sure and reached is True))
-        self._held = left
+                left.append(Retained(one.document, one.sure and reached is True))
+        self._retained = left
 
     def _reached(self, document: Document) -> bool | None:
         """Whether a query can reach a document from the watermark; None where that is undecided."""
@@ -235,7 +235,7 @@ class LiveModel:
 
 
 def _waiting(source: Source) -> Iterator[tuple[Source, float]]:
-    """The operands whose matches wait for those of the other, and for how long."""
+    """The operands whose matches are pending for those of the other, and for how long."""
     for join in joins_of(source):
         yield join.left, _window(join.window)
         if join.kind == "JOIN":

@@ -1,9 +1,9 @@
 """Evaluates queries by trying everything: all tuples of documents, all assignments of nodes.
 
 The queries are data (patterns.py), not text, so that no parser is shared with the engine; paths are
-XPath 1.0 and evaluated by libxml2.  Of a join's operands every pair of partial matches is tried.
-A predicate is tested as soon as all that it names is bound: what a group compares with a block
-outside it waits for that block.
+XPath 1.0 and evaluated by libxml2.  Of a join's operands every pair of partial matches is tried.  A
+predicate is tested as soon as all that it names is bound: a comparison of a group with a block
+outside it is tested at that block.
 
 A node is (number of its element in document order from 0, name of the attribute or None).
 """
@@ -137,7 +137,8 @@ class Evaluation:
         return any(not join.compared <= bound for join in joins_of(source))
 
     def bindings(self, block: Block, document: Document) -> list[Assignment]:
-        """The assignments of one block to one document, told apart by the variables that matter."""
+        """The assignments of one block to one document, distinguished by the variables that
+        matter."""
         key = (block, document.xml)
         if key not in self._bindings:
             self._bindings[key] = list(self._distinct(block, document.xml))
@@ -211,7 +212,7 @@ def _node(raw: Any) -> Node:
 
 
 def _number(element: Any) -> int:
-    """How many elements stand before this one in its document."""
+    """The number of elements before this one in its document."""
     elements = element.getroottree().getroot().iter(etree.Element)
     return next(number for number, other in enumerate(elements) if other is element)
 
@@ -239,7 +240,8 @@ def _satisfied(join: Join, bound: Assignment) -> bool:
 
 
 def _holds(bound: Assignment, left: Side, op: str, right: Side) -> bool:
-    """A path ranges over its nodes for each occurrence anew: some pair of them must compare."""
+    """A path ranges over its nodes separately for each occurrence: some pair of them must
+    compare."""
     return any(
         op == "!=" if a is None or b is None else compare_strings(a, op, b)
         for a in _values(bound, left)

@@ -97,7 +97,7 @@ Source = Block | Join
 
 
 def blocks_of(source: Source) -> list[Block]:
-    """The blocks of a source as they stand in the text."""
+    """The blocks of a source, in order of the text."""
     if isinstance(source, Block):
         return [source]
     return blocks_of(source.left) + blocks_of(source.right)

@@ -38,7 +38,7 @@ _PREDECLARED = {
 
 @lru_cache(1)
 def _processor() -> tuple[Any, Any]:
-    # It sets the process to the user's locale, which elementpath, another judge, may not bear.
+    # It sets the process to the user's locale, which elementpath, another judge, may not support.
     before = locale.setlocale(locale.LC_ALL)
     saxon = PySaxonProcessor(license=False)
     locale.setlocale(locale.LC_ALL, before)

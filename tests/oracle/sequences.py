@@ -1,8 +1,8 @@
 """Evaluates EVENT and PATTERN by trying every run, from the definitions of SASE and SASE+.
 
 The queries are data, not text, so that no parser is shared with the engine; so is the number that a
-text casts to.  There are no automata: a run is the list of events that it has taken, and whether
-it may take or ignore more is judged anew from all of these at each epoch.
+text casts to.  There are no automata: a run is the list of events that it has taken, and whether it
+may take or ignore more is decided again from all of these at each epoch.
 """
 
 from __future__ import annotations
@@ -370,8 +370,8 @@ def _runs(read: Read | Aggregate | Length) -> bool:
 
 @cache
 def _edge(query: Query, conjunct: tuple[Comparison, ...]) -> tuple[int, int]:
-    """The place of the positive component, and the edge of it (begin, take, proceed), that a
-    conjunct stands on: its last identifier's."""
+    """The place of the positive component, and the edge of it (begin, take, proceed), of a
+    conjunct: its last identifier's."""
     places = {component.name: i for i, component in enumerate(query.positive)}
     edges = [(0, 0)]
     for read in _all_reads(conjunct):
@@ -597,7 +597,7 @@ class _Evaluation:
         if self.query.strategy == "strict_contiguity":
             tests = []
         last: dict[tuple[str | None, ...], float] = {}
-        told = []
+        reported = []
 
         def order(one: tuple[Taken, Match]) -> tuple[object, ...]:
             taken, match = one
@@ -620,9 +620,9 @@ class _Evaluation:
                 for test in tests
             )
             if match.start > last.get(partition, -math.inf):
-                told.append(match)
+                reported.append(match)
                 last[partition] = match.time
-        return told
+        return reported
 
 
 def evaluate(query: Query, select: Callable[[Block], Sequence[Event]]) -> list[Match]:

@@ -1,7 +1,7 @@
 """Puts queries that read each other's results into the order in which they can be evaluated.
 
-A sub-query becomes a query of its own that feeds a stream of its own.  A stage is what can be
-evaluated at once: queries that read no stream which the same or a later stage feeds.
+A sub-query becomes a query of its own that feeds a stream of its own.  A stage is a set of queries
+that can be evaluated together: they read no stream which the same or a later stage feeds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Standing:
 
 
 def stages(queries: Mapping[str, Query]) -> list[dict[str, Standing]]:
-    """The queries by name, stage by stage; sub-queries bear their query's name and a number."""
+    """The queries by name, stage by stage; sub-queries have their query's name and a number."""
     waiting = {
         name: standing
         for outer, query in queries.items()

@@ -198,7 +198,7 @@ class Constructor:
 
 
 JSONConstructor = dict[str, object]
-"""A JSON object as `json.loads` gives it, where a VariablePath may stand for a value."""
+"""A JSON object as `json.loads` returns it, where a VariablePath may replace a value."""
 
 Select = Literal["", "*"] | tuple[Item, ...] | Constructor | JSONConstructor
 
@@ -256,14 +256,14 @@ Source = Block | Join
 
 
 def blocks_of(source: Source) -> list[Block]:
-    """The blocks of a source as they stand in the text; those of its sub-queries are not its."""
+    """The blocks of a source, in order of the text, without those of its sub-queries."""
     if isinstance(source, Block):
         return [source]
     return blocks_of(source.left) + blocks_of(source.right)
 
 
 def operators_of(source: Source) -> list[JoinedBy]:
-    """The operators of a source as they stand in the text."""
+    """The operators of a source, in order of the text."""
     if isinstance(source, Block):
         return []
     return [*operators_of(source.left), source.operator, *operators_of(source.right)]

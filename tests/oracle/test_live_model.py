@@ -41,7 +41,7 @@ def ids(rows: list[Row]) -> list[tuple[object, ...]]:
     return [row.documents for row in rows]
 
 
-def test_a_query_sees_what_comes_after_it_and_with_history_what_is_held() -> None:
+def test_a_query_sees_what_comes_after_it_and_with_history_what_is_retained() -> None:
     model = LiveModel(None)
     model.subscribe(Query("all", block("a")), history=False)
     assert ids(model.publish([document("d1", "a", 1)])) == [("d1",)]
@@ -51,15 +51,15 @@ def test_a_query_sees_what_comes_after_it_and_with_history_what_is_held() -> Non
     assert ids(model.subscribe(pair("older"), history=True)) == [("d1", "d2")]
 
 
-def test_documents_that_nobody_reads_are_not_held() -> None:
+def test_documents_that_nobody_reads_are_not_retained() -> None:
     model = LiveModel(None)
     model.publish([document("d1", "a", 1)])
-    assert model.held == (0, 0)
+    assert model.retained == (0, 0)
     model.subscribe(pair(), history=True)
     model.publish([document("d1", "a", 1), document("d1", "a", 1)])
-    assert (model.duplicates, model.held) == (1, (1, 1))
+    assert (model.duplicates, model.retained) == (1, (1, 1))
     model.cancel("q")
-    assert model.held == (0, 0)
+    assert model.retained == (0, 0)
     model.subscribe(pair(), history=True)
     assert model.publish([document("d2", "b", 2)]) == []
 
@@ -74,7 +74,7 @@ def test_late_documents_are_skipped_one_by_one() -> None:
     assert model.watermark == 7
 
 
-def test_a_document_is_held_while_it_waits() -> None:
+def test_a_document_is_retained_while_it_is_pending() -> None:
     model = LiveModel(0)
     model.subscribe(pair(window=5), history=False)
     model.publish([document("a1", "a", 0), document("b1", "b", 0), document("c1", "c", 0)])
@@ -87,7 +87,7 @@ def test_a_document_is_held_while_it_waits() -> None:
     assert model.holds("R", "c3") is False
 
 
-def test_a_member_of_a_composite_is_held_with_it() -> None:
+def test_a_member_of_a_composite_is_retained_with_it() -> None:
     first = joined(block("a"), "JOIN", "a = b", block("b"), 2)
     whole = joined(first, "FOLLOWED BY", "a = c", block("c"), 9)
     model = LiveModel(0)
@@ -121,10 +121,10 @@ def test_results_are_documents() -> None:
     assert [row.query for row in rows] == ["q", "reader"]
     assert rows[1].documents == (rows[0],)
     assert rows[1].bindings == (("a", (1, None)),)
-    assert model.held == (3, 3)
+    assert model.retained == (3, 3)
     model.cancel("q")
-    assert model.held == (1, 1)
-    # The same match again: its result is the document that is held already.
+    assert model.retained == (1, 1)
+    # The same match again: its result is a retained document already.
     model.subscribe(pair(publish="P"), history=False)
     rows = model.publish([document("d1", "a", 1), document("d2", "b", 2)])
     assert [row.query for row in rows] == ["q"]

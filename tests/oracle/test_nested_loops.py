@@ -1,4 +1,4 @@
-"""The oracle on the project's own conformance cases, whose queries stand here once more, as data.
+"""The oracle on the project's own conformance cases, whose queries are here once more, as data.
 
 So the expected matches of those cases, derived by hand, are checked by XPath 1.0 of libxml2.
 """
@@ -391,7 +391,7 @@ def test_own_conformance_cases(case: dict[str, Any]) -> None:
     assert found == expected
 
 
-def test_every_own_case_stands_here() -> None:
+def test_every_own_case_is_here() -> None:
     assert {case["case"] for case in read()} == set(QUERIES)
 
 
@@ -419,7 +419,7 @@ def test_comparisons(left: str, sign: str, right: str, holds: bool) -> None:
     assert compare_strings(left, sign, right) is holds
 
 
-def test_attributes_of_one_element_are_told_apart() -> None:
+def test_attributes_of_one_element_are_distinguished() -> None:
     document = Document("S", "d", 0, "<a><b k='1' m='1'/></a>")
     rows = evaluate([one("q", "//@*", "x1")], [document])
     assert sorted(row.nodes for row in rows) == [((1, "k"),), ((1, "m"),)]

@@ -1,4 +1,4 @@
-"""The oracles on some of the shared conformance cases, whose queries stand here as terms.
+"""The oracles on some of the shared conformance cases, whose queries are here as terms.
 
 So nested loops, XQuery and the expected matches are three opinions on chains, groups and published
 streams; their results are compared, too.

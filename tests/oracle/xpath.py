@@ -31,7 +31,7 @@ def path_in_xpath(path: Sequence[Step], context: str) -> str:
 
 
 def step_in_xpath(step: Step) -> str:
-    """A step with what its filters ask beside their bindings."""
+    """A step with the conditions of its filters, without their bindings."""
     if step.test == ".":
         return "/self::node()" + filters_in_xpath(step.filters)
     test = step.test
@@ -43,7 +43,7 @@ def step_in_xpath(step: Step) -> str:
 
 
 def filters_in_xpath(filters: Sequence[Filter]) -> str:
-    """Predicates for what the filters ask beside their bindings."""
+    """Predicates for the conditions of the filters, without their bindings."""
     written = ""
     for filter in filters:
         conditions = [part for part in filter.parts if not isinstance(part, Branch)]

@@ -1,13 +1,13 @@
-"""Writes a query as XQuery: a function that gives its matches over the global `$documents`.
+"""Writes a query as XQuery: a function that returns its matches over the global `$documents`.
 
-A block is a FLWOR expression over one document, its variables the `for` clauses, grouped by
-those that anything else names.  A join is a FLWOR over the blocks as they stand in the text: for
-each a document and one of these groups, and after the last block of an operator's right operand
-its predicate.  It is grouped once more, by the output variables.  So a match is a distinct
-assignment of these for which the others exist: section 4 of the language, word by word.
+A block is a FLWOR expression over one document, its variables the `for` clauses, grouped by those
+that anything else names.  A join is a FLWOR over the blocks in order of the text: for each a
+document and one of these groups, and after the last block of an operator's right operand its
+predicate.  It is grouped once more, by the output variables.  So a match is a distinct assignment
+of these for which the others exist: docs/semantics.md#matches-of-joins, word by word.
 
 Sub-queries are queries here that feed a stream (stages.py); what a query publishes, and who reads
-it, is not this module's.
+it, is no matter of this module.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ class _Writer:
         return f"({nodes}) ! element {item.alias} {{string(.)}}"
 
     def _constructed(self, constructor: Constructor) -> str:
-        """The constructor itself; its inserts stand before it, out of reach of its namespaces."""
+        """The constructor itself; its inserts precede it, out of reach of its namespaces."""
         inserts: list[str] = []
         written = self._element(constructor, inserts)
         bound = " ".join(f"let $i{place} := {value}" for place, value in enumerate(inserts))

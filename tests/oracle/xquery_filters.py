@@ -74,7 +74,7 @@ def path_in_xquery(path: Sequence[Step], context: str) -> str:
 
 
 def filters_in_xquery(filters: Sequence[Filter]) -> str:
-    """Predicates for what the filters ask beside their bindings."""
+    """Predicates for the conditions of the filters, without their bindings."""
     written = ""
     for filter in filters:
         conditions = [part for part in filter.parts if not isinstance(part, Branch)]
@@ -190,7 +190,7 @@ def _comparison(comparison: Operation) -> str:
     if "truth" in types:
         convert = _number if sign in _ORDERS else _truth
         if sign in _ORDERS:
-            # A node set beside a boolean is its existence, and that is 0 or 1.
+            # A node set compared with a boolean is its existence, and that is 0 or 1.
             pair = [
                 f"local:double({_truth(s)})" if type_of(s) == "nodes" else _number(s)
                 for s in (left, right)

@@ -5,28 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pattern_stage.found import Found
-from pattern_stage.layouts import Event
-from pattern_stage.pattern import (
+from tests.oracle import sequences as oracle
+from xscl.pattern_stage.found import Found
+from xscl.pattern_stage.layouts import NUMBER, Event
+from xscl.pattern_stage.pattern import Component, Pattern, Strategy, Test
+from xscl.pattern_stage.processor import PatternStage
+from xscl.pattern_stage.values.terms import (
     Aggregate,
     Arithmetic,
     Attribute,
     Comparison,
-    Component,
     Constant,
     Form,
     Index,
     Length,
     Negative,
-    Pattern,
     Read,
-    Strategy,
     Term,
-    Test,
 )
-from pattern_stage.processor import PatternStage
-from tests.oracle import sequences as oracle
-from xpath_stage import double_of
+from xscl.xpath_stage import double_of
 
 __all__ = ["Staging"]
 
@@ -95,7 +92,7 @@ class Staging:
             Strategy[query.strategy.upper()],
             tuple(
                 tuple(
-                    Comparison(one.operator, terms.term(one.left), terms.term(one.right))  # type: ignore[arg-type]
+                    Comparison.of(one.operator, terms.term(one.left), terms.term(one.right))  # type: ignore[arg-type]
                     for one in conjunct
                 )
                 for conjunct in query.conjuncts
@@ -137,13 +134,14 @@ class Staging:
             else:
                 number = double_of(text)
                 values.append(float("nan") if number is None else number)
-        return type_, (round(event.time * 1_000_000), self.number(event), *values)
+        time = round(event.time * 1_000_000)
+        return type_, (time, time, self.number(event), *values)
 
     def match(self, found: Found) -> tuple[object, ...]:
         """A match as `expected` has it."""
         query = self.queries[found.number]
         events = [
-            (query.components[place], self._events[event[1]]) for place, event in found.events
+            (query.components[place], self._events[event[NUMBER]]) for place, event in found.events
         ]
         return (
             query.name,

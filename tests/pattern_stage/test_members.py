@@ -1,4 +1,4 @@
-"""Queries that share an automaton: alike but for constants, coming and going while events flow."""
+"""Queries that share an automaton: the same up to constants, coming and going while events flow."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TEXTS = ["u", "w", "x", "1", "2", "3", "odd"]
 
 
 def varied(query: Query, name: str, dice: Random) -> Query:
-    """A query alike, with other constants."""
+    """The same query with other constants."""
 
     def term(one: Term) -> Term:
         match one:
@@ -66,20 +66,20 @@ def varied(query: Query, name: str, dice: Random) -> Query:
 @pytest.mark.drawn
 @drawn(12, suppress_health_check=SLOW)
 @given(scenes(), st.integers(1, 40), st.booleans(), st.randoms(use_true_random=False))
-def test_queries_alike(scene: Scene, size: int, ordered: bool, dice: Random) -> None:
-    alike = [
+def test_similar_queries(scene: Scene, size: int, ordered: bool, dice: Random) -> None:
+    similar = [
         varied(query, f"{query.name}-{number}", dice)
         for query in scene.queries
         for number in range(6)
     ]
-    staging = Staging(alike)
+    staging = Staging(similar)
     assert staging.stage.stats()["templates"] <= len(scene.queries)
     coming = sorted(events_of(scene, staging), key=lambda one: one[1][0])
     if not ordered:
         dice.shuffle(coming)
     found = Counter(map(staging.match, fed(staging.stage, coming, size, True)))
     assert found == Counter(
-        tuple(match) for query in alike for match in evaluate(query, scene.select)
+        tuple(match) for query in similar for match in evaluate(query, scene.select)
     )
 
 
@@ -139,7 +139,7 @@ def test_queries_come_and_go(scene: Scene, size: int, dice: Random) -> None:
 
 
 def test_queries_that_go_leave_nothing() -> None:
-    """However many come and go beside one that stays."""
+    """However many come and go alongside one that stays."""
     block = Block("A")
     staging = Staging([])
     for number in range(500):

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from pattern_stage.found import Found
-from pattern_stage.layouts import Event as Staged
-from pattern_stage.processor import PatternStage
-from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import Block, Component, Event, Query, Test, evaluate
 from tests.pattern_stage.staging import Staging
+from xscl.pattern_stage.found import Found
+from xscl.pattern_stage.layouts import END, NUMBER
+from xscl.pattern_stage.layouts import Event as Staged
+from xscl.pattern_stage.processor import PatternStage
+from xscl.pattern_stage.switches import SWITCHES
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -51,7 +52,7 @@ def fed(
     found = []
     for start in range(0, len(coming), size):
         stage.take(coming[start : start + size])
-        rest = [event[0] for _, event in coming[start + size :]]
+        rest = [event[END] for _, event in coming[start + size :]]
         if advancing and rest:
             stage.advance(min(rest))
         found += found_by(stage)
@@ -121,8 +122,8 @@ def test_counts(scene: Scene, size: int) -> None:
 @drawn(10, suppress_health_check=SLOW)
 @given(scenes(), st.integers(1, 5), st.integers(0, 30))
 def test_what_is_flushed_is_found_once(scene: Scene, size: int, cut: int) -> None:
-    """Where the input goes on after it has ended nothing is found anew; of what only adds matches
-    nothing is lost, either."""
+    """Where the input continues after it has ended, nothing is found again; of a query to which
+    events only add matches, nothing is lost, either."""
     staging = Staging(scene.queries)
     coming = sorted(events_of(scene, staging), key=lambda one: one[1][0])
     found = fed(staging.stage, coming[:cut], size, True) + fed(
@@ -149,14 +150,14 @@ def test_sequences_of_any_length(length: int) -> None:
         for time in range(length + 2)
     ]
     found = fed(staging.stage, coming[::2] + coming[1::2], 1, False)
-    events = [[event[1] for _, event in match.events] for match in found]
+    events = [[event[NUMBER] for _, event in match.events] for match in found]
     assert len(events) == len({*map(tuple, events)})
     assert len(events) == 2 * length + 1
     assert all(match.time - match.start <= length * 1_000_000 for match in found)
 
 
 def test_what_is_exponential_is_not_gone_through() -> None:
-    """2^200 runs: they are counted, and the one is told that overlaps with none."""
+    """2^200 runs: they are counted, and the one that overlaps with none is reported."""
     block, other = Block("A"), Block("B")
     components = (Component("a", (block,), kleene=True), Component("b", (other,)))
     queries = [

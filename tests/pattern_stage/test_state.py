@@ -12,9 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pattern_stage.cells import Cell, chains, joined, pruned
-from pattern_stage.processor import FOREVER, PatternStage
-from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import (
@@ -32,6 +29,10 @@ from tests.oracle.sequences import (
 )
 from tests.pattern_stage.staging import Staging
 from tests.pattern_stage.test_processor import SLOW, events_of, expected, fed
+from xscl.pattern_stage.cells import Cell, chains, joined, pruned
+from xscl.pattern_stage.layouts import END
+from xscl.pattern_stage.processor import FOREVER, PatternStage
+from xscl.pattern_stage.switches import SWITCHES
 
 A, B = Block("A"), Block("B")
 SECOND = 1_000_000
@@ -56,7 +57,7 @@ def test_over_a_restart(scene: Scene, cut: int, size: int, flushes: bool) -> Non
     retained = [
         (type_, event)
         for type_, event in coming[:cut]
-        if watermark is None or event[0] >= watermark - staging.stage.reach(type_)
+        if watermark is None or event[END] >= watermark - staging.stage.reach(type_)
     ]
     before, after = (retained, []) if flushes else ([], retained)
     other.stage.rebuild(before, after, watermark, staging.stage.memories)
@@ -160,7 +161,7 @@ def test_state_is_bounded_by_the_window(kind: str) -> None:
 
 
 def cells() -> int:
-    """How many there are, whoever holds them."""
+    """How many there are, referenced or not."""
     gc.collect()
     return sum(isinstance(one, Cell) for one in gc.get_objects())
 
@@ -169,13 +170,13 @@ def cells() -> int:
 @drawn(50)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 40), st.integers(0, 40)), max_size=30))
 def test_pruning_leaves_what_begins_in_time(steps: list[tuple[bool, int, int]]) -> None:
-    """And of what holds nothing else not a cell is made anew."""
-    cells = [Cell((0, 0), 0, None)]
+    """And of what retains nothing else not a cell is made again."""
+    cells = [Cell((0, 0, 0), 0, None)]
     for time, (joining, one, other) in enumerate(steps, 1):
         left, right = cells[one % len(cells)], cells[other % len(cells)]
         if joining and set(chains(left, None)).isdisjoint(chains(right, None)):
             left = joined(left, right)
-        cells += [Cell((time, time), 0, left), Cell((time, -time), 0, None)]
+        cells += [Cell((time, time, time), 0, left), Cell((time, time, -time), 0, None)]
     for cell, floor in itertools.product(cells, (-1, 0, len(steps) // 2, len(steps))):
         live = {one for one in chains(cell, None) if one[0][1][0] > floor}
         kept = pruned(cell, floor, {})
@@ -202,7 +203,7 @@ def test_unknown_switches_are_refused() -> None:
 
 
 def test_constants_are_compared_as_numbers_or_texts() -> None:
-    """Each operator with each constant, for all queries at once."""
+    """Each operator with each constant, for all queries together."""
     texts = ["", "1", "1.0", " 2 ", "10", "9", "a", "NaN", "-INF", "b"]
     constants: list[Number | Text] = [*map(Number, (-1, 1, 2, 9.5, math.inf)), *map(Text, texts)]
     queries = [
@@ -223,7 +224,7 @@ def test_constants_are_compared_as_numbers_or_texts() -> None:
 
 
 def test_constants_in_arithmetic() -> None:
-    """On each side of each sign, for all queries at once, which are of one automaton."""
+    """On each side of each sign, for all queries together, which are of one automaton."""
     numbers = [-math.inf, -2.0, -1.0, -0.0, 0.5, 1.0, 3.0, math.inf, math.nan]
     texts = ["-INF", "-2", "-0", "0", "1", "2.5", "INF", "NaN", "odd"]
     p, q = Read("a", "p"), Read("a", "q")

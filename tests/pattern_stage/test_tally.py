@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pattern_stage.bounds import Tally
 from tests.drawn import drawn
+from xscl.pattern_stage.bounds import Tally
 
 
 @drawn(100)

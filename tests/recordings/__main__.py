@@ -1,4 +1,4 @@
-"""Draws the pictures of the terminal anew: `python -m tests.recordings`."""
+"""Draws the pictures of the terminal again: `python -m tests.recordings`."""
 
 from __future__ import annotations
 

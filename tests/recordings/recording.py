@@ -32,15 +32,15 @@ _TEXT = re.compile(r"<text [^>]*y=\"([\d.]+)\"[^>]*>(.*?)</text>")
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture: its title, a command line that anybody can type, and what writes its output in
-    a folder that has the sample feeds and their queries."""
+    """A picture: its title, a command line that a user can type, and what writes its output in a
+    directory that has the sample feeds and their queries."""
 
     name: str
     title: str
     write: Callable[[Path], str]
 
     def output(self, folder: Path) -> list[Text]:
-        """The lines that stand on the terminal in the end, as wide as the picture."""
+        """The final lines on the terminal, as wide as the picture."""
         for file in FEEDS.iterdir():
             shutil.copy(file, folder)
         queries = (folder / "queries.xscl").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 """The pictures of docs/terminal show what the commands write today; `python -m tests.recordings`
-draws them anew."""
+draws them again."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from templates import Edge, JoinGraph, Node
+from xscl.templates import Edge, JoinGraph, Node
 
 Tree = int | frozenset[Any]
 """A leaf's label, or an inner node as the set of its subtrees."""

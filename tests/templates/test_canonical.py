@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from templates import JoinGraph, minor, template_of
 from tests.drawn import drawn
 from tests.templates.graphs import (
     bipartite,
@@ -21,6 +20,7 @@ from tests.templates.graphs import (
     relabellings,
     trees,
 )
+from xscl.templates import JoinGraph, minor, template_of
 
 
 @given(st.data())
@@ -132,10 +132,10 @@ def test_equal_templates(
 
 def test_kept_nodes_are_part_of_a_template() -> None:
     ids = {template_of(parts(*JOINS, kept=kept))[0].id for kept in [(), (0,), (1,), (2,), (0, 3)]}
-    assert len(ids) == 4  # the leaves 1 and 2 are alike
+    assert len(ids) == 4  # the leaves 1 and 2 are equivalent
 
 
-def test_nodes_of_two_patterns_are_told_apart_by_depth() -> None:
+def test_nodes_of_two_patterns_are_distinguished_by_depth() -> None:
     """A node below another, and the same two side by side."""
     below = graph([(0, None), (0, 0), (0, 1), (1, None)], [(1, "=", 3), (2, "=", 3)])
     beside = graph([(0, None), (0, 0), (0, 0), (1, None)], [(1, "=", 3), (2, "=", 3)])
@@ -145,12 +145,12 @@ def test_nodes_of_two_patterns_are_told_apart_by_depth() -> None:
 def test_an_id_is_the_same_in_every_process() -> None:
     """Whatever was asked before, and however the hash of a string is seeded."""
     program = (
-        "from templates import template_of; from tests.templates.graphs import graph;"
+        "from xscl.templates import template_of; from tests.templates.graphs import graph;"
         "template_of(graph([(0, None), (1, None)], [(0, '=', 1)]));"
         "print(template_of(graph([(1, None), (1, 0), (0, None), (1, 0)],"
         " [(1, '=', 2), (2, '<', 3)]))[0].id)"
     )
-    told = {
+    reported = {
         subprocess.run(
             [sys.executable, "-c", program],
             cwd=Path(__file__).parents[2],
@@ -162,4 +162,4 @@ def test_an_id_is_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     }
     here = graph([(0, None), (1, None), (1, 1), (1, 1)], [(0, "<", 2), (0, "=", 3)])
-    assert told == {template_of(here)[0].id}
+    assert reported == {template_of(here)[0].id}

@@ -6,8 +6,8 @@ from itertools import combinations, product
 
 import pytest
 
-from templates import minor, template_of
 from tests.templates.graphs import bipartite, graph, grown, trees
+from xscl.templates import minor, template_of
 
 
 @pytest.mark.parametrize(("joins", "count"), [(1, 1), (2, 3), (3, 6), (4, 16)])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from templates import Edge, JoinGraph, Node, minor
-from templates.reduction import (
+from tests.drawn import drawn
+from tests.templates.graphs import graph, join_graphs
+from xscl.templates import Edge, JoinGraph, Node, minor
+from xscl.templates.reduction import (
     contract_only_children,
     remove_above_common_ancestors,
     remove_unjoined_leaves,
 )
-from tests.drawn import drawn
-from tests.templates.graphs import graph, join_graphs
 
 # Figure 6.4: x1 over x2 and x3, x4 over x5 and x6, x2 = x5 and x3 = x6.
 FIGURE_6_4 = graph(
@@ -146,7 +146,7 @@ def test_graphs_normalise_their_edges() -> None:
 
 
 def test_graphs_that_are_none_are_refused() -> None:
-    with pytest.raises(ValueError, match="stands before its parent"):
+    with pytest.raises(ValueError, match="precedes its parent"):
         JoinGraph((Node(1, 0, 0), Node(0, 0, None)), ())
     with pytest.raises(ValueError, match="no node 7"):
         JoinGraph((Node(0, 0, None),), (Edge("=", 0, 7),))

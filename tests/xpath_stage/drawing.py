@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from hypothesis import strategies as st
 from lxml import etree
 
-from xpath_stage import (
+from xscl.xpath_stage import (
     ATTRIBUTE,
     Changes,
     Filter,
@@ -117,7 +117,7 @@ def steps(draw: st.DrawFn, *, last: bool) -> Step:
 
 @st.composite
 def spines(draw: st.DrawFn, stream: str = "S") -> Spine:
-    """One to four steps, any of them marked (some twice) beside the last one."""
+    """One to four steps, any of them marked (some twice) in addition to the last one."""
     length = draw(st.integers(1, 4))
     path = tuple(draw(steps(last=index == length - 1)) for index in range(length))
     marks = [*draw(st.lists(st.integers(0, length - 1), max_size=2)), length - 1]
@@ -182,7 +182,7 @@ class Oracle:
 
 
 class Stage:
-    """An evaluator, and a receiver of its witnesses that keeps them as its changes tell."""
+    """An evaluator, and a receiver that stores its witnesses according to its changes."""
 
     def __init__(self) -> None:
         self.strings = Strings()

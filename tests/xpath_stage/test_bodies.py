@@ -1,8 +1,8 @@
 """What is known of documents never changes what another one leaves, or that it is refused.
 
 A text is cut at its brackets, and a JSON value at its keys: one that looks like a document that was
-read is not parsed.  So texts are drawn that are nearly alike, and each is evaluated twice: where
-others were before it, and alone.
+read is not parsed.  So nearly equal texts are drawn, and each is evaluated twice: where others were
+before it, and alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 from tests.xpath_stage.parsing.test_json_documents import VALUES
 from tests.xpath_stage.test_evaluator import spine
-from xpath_stage import (
+from xscl.xpath_stage import (
     Filter,
     MalformedDocument,
     Spine,
@@ -155,7 +155,7 @@ LATIN = '<?xml version="1.0" encoding="latin1"?><a>é</a>'
         ("<r><a>x</a></r>", b"<r><a>\xff</a></r>"),
     ],
 )
-def test_what_looks_alike_is_not(known: str, next_one: str | bytes) -> None:
+def test_what_looks_similar_is_not(known: str, next_one: str | bytes) -> None:
     evaluator = evaluator_of(ASKED)
     assert left(evaluator, known) == left(evaluator, known) == left(evaluator, known)
     assert left(evaluator, next_one) == left(evaluator_of(ASKED), next_one)
@@ -176,8 +176,8 @@ def test_a_document_that_is_built_like_another_is_not_parsed(
         left(evaluator_of(ASKED), other),
         left(evaluator_of(ASKED), json_other, by=evaluate_value),
     ]
-    monkeypatch.delattr("xpath_stage.bodies.parse")
-    monkeypatch.delattr("xpath_stage.bodies.json_tree")
+    monkeypatch.delattr("xscl.xpath_stage.bodies.parse")
+    monkeypatch.delattr("xscl.xpath_stage.bodies.json_tree")
     assert [left(evaluator, other), left(evaluator, json_other, by=evaluate_value)] == alone
 
 
@@ -264,7 +264,7 @@ def test_a_text_of_json_that_is_built_like_another_is_not_parsed(
     for _ in range(2):
         left(evaluator, first.encode(), by=evaluate_json)
     alone = left(evaluator_of(ASKED), json.loads(other), by=evaluate_value)
-    monkeypatch.delattr("xpath_stage.bodies.json_tree")
+    monkeypatch.delattr("xscl.xpath_stage.bodies.json_tree")
     assert left(evaluator, other.encode(), by=evaluate_json) == alone
 
 

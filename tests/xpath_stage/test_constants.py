@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from lxml import etree
 
-from xpath_stage import (
+from xscl.xpath_stage import (
     ATTRIBUTE,
     Constants,
     Definition,
@@ -22,8 +22,8 @@ from xpath_stage import (
     Witnesses,
     XPathEvaluator,
 )
-from xpath_stage.filters import FilterTests
-from xpath_stage.work import Work
+from xscl.xpath_stage.filters import FilterTests
+from xscl.xpath_stage.work import Work
 
 ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 TEXTS = ["1", " 1.0\n", "2.5", "-0", "0", "", "x", "1e0", "NaN", "Infinity", "1000000000000"]
@@ -47,13 +47,15 @@ def test_an_order_holds_where_some_constant_is_in_it(
         values = random_.sample(TEXTS, 3)
         root = etree.fromstring(f"<r>{''.join(f'<v>{value}</v>' for value in values)}</r>")
         expected = any(bool(root.xpath(f"v {order} {constant}")) for constant in registered)
-        found = constants.held(family, values)
+        found = constants.satisfied(family, values)
         assert (found is not None) == expected
         if found is not None:
-            _, held = found
-            assert isinstance(held, float)
+            _, satisfied = found
+            assert isinstance(satisfied, float)
             for constant in set(registered):
-                assert ORDERS[order](held, constant) == bool(root.xpath(f"v {order} {constant}"))
+                assert ORDERS[order](satisfied, constant) == bool(
+                    root.xpath(f"v {order} {constant}")
+                )
 
 
 def test_numbers_are_equal_as_numbers_and_strings_as_strings() -> None:
@@ -61,18 +63,18 @@ def test_numbers_are_equal_as_numbers_and_strings_as_strings() -> None:
     numbers, strings = Family(Filter("v"), number=True), Family(Filter("v"))
     constants.register(constants.number(numbers), 1.0)
     constants.register(constants.number(strings), "1")
-    assert constants.held(numbers, [" 1.0\n", "x"]) == (constants.number(numbers), (1.0,))
-    assert constants.held(strings, [" 1.0\n", "x"]) is None
-    assert constants.held(strings, ["x", "1"]) == (constants.number(strings), ("1",))
-    assert constants.held(numbers, ["NaN", "x", ""]) is None
+    assert constants.satisfied(numbers, [" 1.0\n", "x"]) == (constants.number(numbers), (1.0,))
+    assert constants.satisfied(strings, [" 1.0\n", "x"]) is None
+    assert constants.satisfied(strings, ["x", "1"]) == (constants.number(strings), ("1",))
+    assert constants.satisfied(numbers, ["NaN", "x", ""]) is None
 
 
 def test_functions_are_applied_to_values() -> None:
     constants, family = Constants(), Family(Filter("v"), functions=("lower-case", "number"))
     constants.register(constants.number(family), "NaN")
     constants.register(constants.number(family), "7")
-    assert constants.held(family, ["seven"]) is None
-    assert constants.held(family, ["7.0"]) == (constants.number(family), ("7",))
+    assert constants.satisfied(family, ["seven"]) is None
+    assert constants.satisfied(family, ["7.0"]) == (constants.number(family), ("7",))
 
 
 def test_what_nobody_asks_for_any_more_is_gone() -> None:
@@ -83,11 +85,11 @@ def test_what_nobody_asks_for_any_more_is_gone() -> None:
     for constant in (math.pi, 1.0, 1.0):
         constants.release(constants.number(family), constant)
     assert constants.sizes() == (0, 0)
-    assert constants.held(family, ["0"]) is None
+    assert constants.satisfied(family, ["0"]) is None
     assert constants.number(family) != before
 
 
-def test_a_node_leaves_witnesses_where_a_constant_holds_and_tells_which() -> None:
+def test_a_node_leaves_witnesses_where_a_constant_holds_and_says_which() -> None:
     xpath = XPathEvaluator(Strings())
     of_element, of_attribute = Family(Filter("f")), Family(Filter("."))
     definition: Definition = (Step("descendant", "i", (of_element,)), Step("child", "l"))
@@ -100,11 +102,11 @@ def test_a_node_leaves_witnesses_where_a_constant_holds_and_tells_which() -> Non
     document = "<d><i><f>b</f><f>a</f><l>1</l></i><i k='c'><f>z</f><l>2</l></i></d>"
     xpath.evaluate("S", etree.fromstring(document), 7, witnesses)
     assert [node for _, node, *_ in witnesses.rows()] == [4, 5 + ATTRIBUTE]
-    held = {
+    satisfied = {
         (*place, number): {*constants} if isinstance(constants, tuple) else constants
-        for *place, number, constants in witnesses.held
+        for *place, number, constants in witnesses.satisfied
     }
-    assert held == {
+    assert satisfied == {
         (7, 1, xpath.constants.number(of_element)): {"a", "b"},
         (7, 5 + ATTRIBUTE, xpath.constants.number(of_attribute)): {"c"},
     }

@@ -1,13 +1,13 @@
-"""Of leaves alike a few are kept in a document of many rows: its matches are those of all."""
+"""Of equivalent leaves a few are kept in a document of many rows: its matches are those of all."""
 
 from __future__ import annotations
 
 import pytest
 
 import xscl
-from xpath_stage.equal_leaves import MANY_ROWS
+from xscl.xpath_stage.equal_leaves import MANY_ROWS
 
-ALIKE = "<m><n><b>x</b></n></m>"
+SIMILAR = "<m><n><b>x</b></n></m>"
 OTHERS = "<m><n><b>y</b></n></m><m><n><b>x</b></n></m>"
 
 
@@ -22,19 +22,21 @@ def matches(query: str, document: str) -> list[xscl.Match]:
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        pytest.param("S//m->m[./n/b->x] JOIN {x = y} R//v->y", 42, id="told apart above"),
-        pytest.param("S//n->n[./b->x] JOIN {x = y} R//v->y", 42, id="told apart just above"),
-        pytest.param("SELECT x FROM S//b->x JOIN {x = y} R//v->y", 42, id="told apart themselves"),
+        pytest.param("S//m->m[./n/b->x] JOIN {x = y} R//v->y", 42, id="distinguished above"),
+        pytest.param("S//n->n[./b->x] JOIN {x = y} R//v->y", 42, id="distinguished just above"),
+        pytest.param(
+            "SELECT x FROM S//b->x JOIN {x = y} R//v->y", 42, id="distinguished themselves"
+        ),
         pytest.param("S//m->m[.//b->x] JOIN {lower-case(x) = y} R//v->y", 42, id="a function"),
         pytest.param("S//m->m[./n/b->x] JOIN {x <= y} R//v->y", 83, id="in an order"),
-        pytest.param("S/r->r[.//b->x] JOIN {x = y} R//v->y", 2, id="alike"),
+        pytest.param("S/r->r[.//b->x] JOIN {x = y} R//v->y", 2, id="equivalent"),
         pytest.param("S/r->r[.//m//b->x] JOIN {x = y} R/k->k[./v->y]", 1, id="alike on both sides"),
     ],
 )
 def test_leaves_below_other_nodes_are_others(query: str, found: int) -> None:
     """Forty times a value, then another and the first again, alone or after so many rows that
-    those alike are not kept."""
-    last = f"{ALIKE * 40}{OTHERS}"
+    equivalent ones are not kept."""
+    last = f"{SIMILAR * 40}{OTHERS}"
     before = "".join(f"<m><n><b>z{number}</b></n></m>" for number in range(MANY_ROWS))
     expected = [match.nodes for match in matches(query, f"<r><f/>{last}</r>")]
     assert len(expected) == found

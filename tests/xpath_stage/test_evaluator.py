@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.drawn import drawn
 from tests.xpath_stage.drawing import URI, Oracle, Stage, documents, spines
-from xpath_stage import Filter, Spine, Step, Witnesses, parse
+from xscl.xpath_stage import Filter, Spine, Step, Witnesses, parse
 
 
 def spine(path: str, *marks: int, value: tuple[str, ...] | None = (), stream: str = "S") -> Spine:
@@ -82,7 +82,7 @@ def test_unmarked_steps_do_not_multiply() -> None:
     assert [marked for marked, _ in found] == [((3, None),)]
 
 
-def test_attributes_bear_their_elements_number() -> None:
+def test_attributes_have_their_elements_number() -> None:
     text = f'<a k="1" p:k="2" xmlns:p="{URI}"><b k="3"/></a>'
     (found,) = Stage().tuples([spine("//@*")], text)
     assert sorted(found, key=str) == [
@@ -134,7 +134,7 @@ def test_strings_are_interned_only_where_asked_for() -> None:
 
 
 def test_a_row_holds_for_all_spines_of_its_path() -> None:
-    """Rows are of paths, not of variables (law 2)."""
+    """Rows are of paths, not of variables (docs/laws.md#path-rows)."""
     stage = Stage()
     for asked in (spine("//a"), spine("/a"), spine("//*"), spine("//*", value=None)):
         stage.evaluator.register(asked)
@@ -144,7 +144,7 @@ def test_a_row_holds_for_all_spines_of_its_path() -> None:
     assert {accept.spine for accept in stage.evaluator.take_changes().accepts} == {0, 1, 2, 3}
 
 
-def test_streams_are_apart() -> None:
+def test_streams_are_separate() -> None:
     stage = Stage()
     assert stage.tuples([spine("//a", stream="R"), spine("//a")], "<a/>") == [
         [],

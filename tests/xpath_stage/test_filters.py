@@ -16,9 +16,9 @@ from tests.xpath_stage.drawing import (
     URI,
     documents,
 )
-from xpath_stage import Filter, parse
-from xpath_stage.filters import FilterTests
-from xpath_stage.work import Work
+from xscl.xpath_stage import Filter, parse
+from xscl.xpath_stage.filters import FilterTests
+from xscl.xpath_stage.work import Work
 
 
 @given(documents)
@@ -29,8 +29,8 @@ def test_conditions_hold_where_xpath_selects(text: str) -> None:
     for condition in CONDITIONS:
         holding = root.getroottree().xpath(f"//*[{condition}]", namespaces=dict(PREFIXES))
         for element in root.iter("*"):
-            held = tests.holds(Filter(condition, PREFIXES), element, None)
-            assert held == (element in holding), condition
+            retained = tests.holds(Filter(condition, PREFIXES), element, None)
+            assert retained == (element in holding), condition
 
 
 @given(documents)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.oracle.nested_loops import compare_strings
-from xpath_stage import Filter, compared
-from xpath_stage.filters import FilterTests
-from xpath_stage.work import Work
+from xscl.xpath_stage import Filter, compared
+from xscl.xpath_stage.filters import FilterTests
+from xscl.xpath_stage.work import Work
 
 LETTERS = "abAB1 .éÉß"
 TEXTS = st.text(st.sampled_from(LETTERS), max_size=4)
@@ -45,14 +45,14 @@ def literal(text: str) -> str:
 
 
 def agree(root: etree._Element, condition: str, expected: str) -> None:
-    held = FilterTests(Work()).holds(Filter(condition), root, None)
+    retained = FilterTests(Work()).holds(Filter(condition), root, None)
     judged = elementpath.select(
         root,
         f"boolean({expected})",
         parser=XPath3Parser,
         default_collation=UNICODE_CODEPOINT_COLLATION,
     )
-    assert held == judged, (condition, etree.tostring(root))
+    assert retained == judged, (condition, etree.tostring(root))
 
 
 @given(DOCUMENTS, ARGUMENTS, TEXTS | st.sampled_from(["", "a", "b"]))
@@ -114,8 +114,8 @@ def test_matches(root: etree._Element, argument: tuple[str, str], pattern: str) 
 
 def test_patterns_take_linear_time() -> None:
     root = document(["a" * 5000 + "!"], "")
-    held = FilterTests(Work()).holds(Filter("matches(b, '^(a|a)*(a*)*$')"), root, None)
-    assert not held
+    retained = FilterTests(Work()).holds(Filter("matches(b, '^(a|a)*(a*)*$')"), root, None)
+    assert not retained
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from lxml import etree
 
 from tests.drawn import drawn
 from tests.xpath_stage.drawing import Oracle, Stage
-from xpath_stage import Accept, Changes, ExcessiveDocument, Filter, Spine, Step, Witnesses
+from xscl.xpath_stage import Accept, Changes, ExcessiveDocument, Filter, Spine, Step, Witnesses
 
 NOTHING = Changes((), (), (), ())
 EMPTY = (0, 1, 0, 0)
@@ -80,7 +80,7 @@ class Churn:
 
     def __init__(self, random: Random) -> None:
         self.stage = Stage()
-        self.held: list[int] = []
+        self.retained: list[int] = []
         self.spines: dict[int, Spine] = {}
         self.texts: dict[int, str] = {}
         self._random = random
@@ -90,24 +90,24 @@ class Churn:
     @property
     def registered(self) -> dict[int, Spine]:
         """The spines that are left."""
-        return {number: self.spines[number] for number in self.held}
+        return {number: self.spines[number] for number in self.retained}
 
     def register(self, one: Spine) -> None:
         number = self.stage.register(one)
         assert self.spines.setdefault(number, one) == one
-        self.held.append(number)
+        self.retained.append(number)
 
     def evaluate(self, text: str) -> None:
         self.texts[self.stage.evaluate(text)] = text
 
     def run(self) -> None:
         """Some moves."""
-        random, lasting = self._random, len(self.held)
+        random, lasting = self._random, len(self.retained)
         for move in random.choices(MOVES, k=random.choice([5, 20, 40])):
             if move == "register":
                 self.register(random.choice(self._pool))
-            elif move == "release" and self.held[lasting:]:
-                number = self.held.pop(random.randrange(lasting, len(self.held)))
+            elif move == "release" and self.retained[lasting:]:
+                number = self.retained.pop(random.randrange(lasting, len(self.retained)))
                 self.stage.evaluator.release(number)
             elif move == "evaluate":
                 self.evaluate(random.choice(self.documents))
@@ -118,9 +118,9 @@ class Churn:
 
     def end(self, lasting: int = 0) -> None:
         """Releases all spines but the first ones."""
-        for number in self.held[lasting:]:
+        for number in self.retained[lasting:]:
             self.stage.evaluator.release(number)
-        del self.held[lasting:]
+        del self.retained[lasting:]
 
     def spine(self) -> Spine:
         random = self._random
@@ -198,7 +198,7 @@ def test_a_spine_is_registered_as_often_as_asked_for() -> None:
     assert stage.register(spine("//a")) > number
 
 
-def test_what_nobody_was_told_of_is_not_told() -> None:
+def test_what_was_reported_to_no_query_is_not_reported() -> None:
     stage = Stage()
     kept = stage.register(spine("//a"))
     stage.evaluate("<a><b/></a>")
@@ -234,7 +234,7 @@ def test_a_new_spine_finds_the_paths_that_are_there() -> None:
     assert len([accept for accept in changes.accepts if accept.spine in known]) == 2
 
 
-def test_rows_go_on_under_the_path_that_is_left() -> None:
+def test_rows_continue_under_the_path_that_is_left() -> None:
     stage = Stage()
     kept = stage.register(spine("//a"))
     first = stage.evaluate("<r><a>x</a></r>")
@@ -242,18 +242,18 @@ def test_rows_go_on_under_the_path_that_is_left() -> None:
     filtered = stage.register(spine("//a[@k]"))
     second = stage.evaluate("<r><a k='1'>y</a></r>")
     changes = stage.catch_up()
-    (told,) = {accept.path for accept in changes.accepts}
-    assert told != before.path
-    assert set(stage.evaluator.spines_of(told)) == {kept, filtered}
+    (reported,) = {accept.path for accept in changes.accepts}
+    assert reported != before.path
+    assert set(stage.evaluator.spines_of(reported)) == {kept, filtered}
     stage.evaluator.release(filtered)
-    assert stage.catch_up() == Changes((), (filtered,), ((told, before.path),), ())
-    assert stage.evaluator.spines_of(told) == ()
+    assert stage.catch_up() == Changes((), (filtered,), ((reported, before.path),), ())
+    assert stage.evaluator.spines_of(reported) == ()
     assert stage.evaluator.spines_of(before.path) == (kept,)
     for document, value in ((first, "x"), (second, "y")):
         assert stage.found(kept, document) == [(((1, None),), value)]
 
 
-def test_a_string_that_nobody_asks_for_is_told_to_go() -> None:
+def test_a_string_that_nobody_asks_for_is_dropped() -> None:
     stage = Stage()
     node = stage.register(spine("//a", value=None))
     value = stage.register(spine("/a"))
@@ -340,7 +340,7 @@ def test_a_spine_with_too_many_ways_comes_late() -> None:
     assert len(stage.found(kept, again) or []) == 60
 
 
-def test_made_up_names_are_forgotten_when_spines_come() -> None:
+def test_made_up_names_are_dropped_when_spines_come() -> None:
     stage = Stage()
     kept = stage.register(spine("//a//b"))
     names = "".join(f"<n{number}/>" for number in range(1_500))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.drawn import drawn
 from tests.xpath_stage.drawing import documents, spines
-from xpath_stage import (
+from xscl.xpath_stage import (
     ATTRIBUTE,
     Constant,
     ExcessiveDocument,
@@ -27,7 +27,7 @@ from xpath_stage import (
     evaluate_parser_events,
     parse,
 )
-from xpath_stage.parsing.pruned import PIECE
+from xscl.xpath_stage.parsing.pruned import PIECE
 
 
 def pieces(body: bytes, size: int) -> Iterator[bytes]:
@@ -59,11 +59,11 @@ def test_both_ways_leave_the_same_rows(asked: list[Spine], texts: list[str], siz
     for one in asked:
         walker.register(one)
         listener.register(one)
-    # Several as one, so that there is something before and after what a spine asks for.
+    # Several as one, so that there is something before and after what a spine needs.
     for body in (*texts, f"<r><!--a-->{''.join(t for t in map(without_noise, texts))}</r>"):
         tree = by_tree(walker, body.encode())
         found = by_events(listener, body.encode(), size=size)
-        assert (list(found.rows()), found.held) == (list(tree.rows()), tree.held)
+        assert (list(found.rows()), found.satisfied) == (list(tree.rows()), tree.satisfied)
         event("witnesses" if tree else "none")
 
 
@@ -81,9 +81,9 @@ def test_families_hold_at_the_same_nodes() -> None:
         f"<record><id>{n}</id><price>{n % 20}</price></record>" for n in range(1000)
     ).encode()
     tree = by_tree(evaluator, b"<r>%s</r>" % body)
-    assert len(tree.held) == len(tree) == 500
+    assert len(tree.satisfied) == len(tree) == 500
     found = by_events(evaluator, b"<r>%s</r>" % body)
-    assert (list(found.rows()), found.held) == (list(tree.rows()), tree.held)
+    assert (list(found.rows()), found.satisfied) == (list(tree.rows()), tree.satisfied)
 
 
 NOISE = "<!--c--><?i?>"
@@ -143,9 +143,9 @@ def test_constants_hold_at_the_nodes_that_xpath_selects(
     }
     assert expected
     for found in (by_tree(evaluator, body), by_events(evaluator, body, size=50)):
-        held = {(n % ATTRIBUTE, evaluator.attribute_name(n)) for _, n, _, _ in found.held}
-        assert held == expected
-        assert {one for *_, one, _ in found.held} == {number}
+        satisfied = {(n % ATTRIBUTE, evaluator.attribute_name(n)) for _, n, _, _ in found.satisfied}
+        assert satisfied == expected
+        assert {one for *_, one, _ in found.satisfied} == {number}
 
 
 def test_a_document_that_shows_late_that_it_is_malformed_leaves_nothing() -> None:
@@ -165,7 +165,7 @@ def test_a_document_that_shows_late_that_it_is_malformed_leaves_nothing() -> Non
 def test_a_document_beyond_the_bound_of_work_leaves_nothing() -> None:
     evaluator = XPathEvaluator(Strings())
     evaluator.register(Spine("S", (Step("descendant", "b"),), (0,), ()))
-    with pytest.raises(ExcessiveDocument, match="stands at more than 3,000 nodes"):
+    with pytest.raises(ExcessiveDocument, match="is at more than 3,000 nodes"):
         by_events(evaluator, b"<a>%s</a>" % (b"<b>x</b>" * 5000))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.xpath_stage.drawing import Stage
-from xpath_stage import Changes, Filter, Spine, Step, Witnesses, parse
+from xscl.xpath_stage import Changes, Filter, Spine, Step, Witnesses, parse
 
 LEAVES = ("title", "author", "link")
 
@@ -53,7 +53,7 @@ def test_filters_add_a_path_for_each_set_of_them_that_holds() -> None:
     assert len(stage.evaluator.paths) == size
 
 
-def test_labels_that_no_pattern_tells_apart_are_one_path() -> None:
+def test_labels_that_no_pattern_distinguishes_are_one_path() -> None:
     """Names that documents make up do not fill the table."""
     stage = Stage()
     stage.evaluator.register(leaf("title"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 from tests.xpath_stage.drawing import Oracle, Stage, documents, spines
 from tests.xpath_stage.test_evaluator import check, spine
-from xpath_stage import Spine, Strings, Witnesses, XPathEvaluator, evaluate_text
+from xscl.xpath_stage import Spine, Strings, Witnesses, XPathEvaluator, evaluate_text
 
 _TEXT = re.compile(r">([^<>]+)<")
 
@@ -55,7 +55,7 @@ def test_the_texts_of_the_next_document_are_its_own() -> None:
 
 
 def forests(names: str) -> Iterator[str]:
-    """All ways in which elements of these names, in this order, can stand in each other."""
+    """All ways in which elements of these names, in this order, can be nested."""
     if not names:
         yield ""
     for size in range(len(names)):

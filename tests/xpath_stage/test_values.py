@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from xpath_stage import apply, double_of
+from xscl.xpath_stage import apply, double_of
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,16 @@ from lxml import etree
 import xscl
 from tests.join_stage.views import views_of
 from tests.xpath_stage.parsing.test_json_documents import nested as json_nested
-from xpath_stage import ExcessiveDocument, Filter, Spine, Step, Strings, Witnesses, XPathEvaluator
-from xpath_stage.work import Work
+from xscl.xpath_stage import (
+    ExcessiveDocument,
+    Filter,
+    Spine,
+    Step,
+    Strings,
+    Witnesses,
+    XPathEvaluator,
+)
+from xscl.xpath_stage.work import Work
 
 DEEP = "<a>" * 250 + "x" + "</a>" * 250
 CHAIN = "<a>" * 200 + "x" + "</a>" * 200
@@ -58,12 +66,12 @@ def test_documents_that_cause_too_much_work_are_refused(
     query: str, document: str, reason: str
 ) -> None:
     """They are as if they had never come; the others are unaffected, and so is the engine."""
-    told: list[xscl.DocumentError] = []
-    with xscl.Engine(on_skip=told.append) as fresh:
+    reported: list[xscl.DocumentError] = []
+    with xscl.Engine(on_skip=reported.append) as fresh:
         fresh.load(f"{query}; S//b")
         before = fresh.publish("S", SMALL, id="1", timestamp=1)
         after = fresh.publish("S", SMALL, id="3", timestamp=3)
-    with xscl.Engine(on_skip=told.append) as engine:
+    with xscl.Engine(on_skip=reported.append) as engine:
         engine.load(f"{query}; S//b")
         assert engine.publish("S", SMALL, id="1", timestamp=1) == before
         with pytest.raises(xscl.DocumentError, match=reason) as raised:
@@ -71,14 +79,14 @@ def test_documents_that_cause_too_much_work_are_refused(
         assert (raised.value.stream, raised.value.document) == ("S", "2")
         assert "document '2' of stream 'S': " in str(raised.value)
         assert engine.publish("S", SMALL, id="3", timestamp=3) == after
-    assert told == []
-    with xscl.Engine(on_skip=told.append) as engine:
+    assert reported == []
+    with xscl.Engine(on_skip=reported.append) as engine:
         engine.load(f"{query}; S//b")
         bodies = enumerate((SMALL, document, SMALL), start=1)
         batch = [{"id": str(n), "timestamp": n, "xml": body} for n, body in bodies]
         found = engine.publish_many(batch)
         assert {match.id for match in found} == {match.id for match in [*before, *after]}
-        assert [error.document for error in told] == ["2"]
+        assert [error.document for error in reported] == ["2"]
         assert engine.skipped.malformed == 1
 
 
@@ -87,7 +95,7 @@ def test_documents_that_cause_too_much_work_are_refused(
     [
         pytest.param("S//*[.//*]", DEEP, id="one search"),
         pytest.param("S//*[.//*[.//*]]", DEEP, id="two searches"),
-        pytest.param("S//*[.//*][.//b][.//c]", DEEP, id="searches beside each other"),
+        pytest.param("S//*[.//*][.//b][.//c]", DEEP, id="parallel searches"),
         pytest.param("S//r[b = '1'][c = 2]", SIBLINGS, id="lists and constants"),
         pytest.param("S//b[1]", SIBLINGS, id="positions, once for all siblings"),
         pytest.param("S//b[last()]", SIBLINGS, id="the last of many"),
@@ -124,7 +132,7 @@ def test_a_refused_document_leaves_nothing_behind() -> None:
         assert len(engine.publish("S", deep, id="2", timestamp=3)) == 1
 
 
-def test_json_is_bounded_alike() -> None:
+def test_json_is_bounded_in_the_same_way() -> None:
     with xscl.Engine() as engine:
         engine.subscribe("S//*[.//*[.//*[.//*]]]")
         with pytest.raises(xscl.DocumentError, match=STEPS):

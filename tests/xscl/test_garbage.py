@@ -26,7 +26,7 @@ def looked_at() -> Iterator[None]:
 @pytest.mark.usefixtures("looked_at")
 @pytest.mark.parametrize("leave", [None, gc.freeze, leave_imported])
 def test_what_is_made_meanwhile_is_not_looked_at(leave: Callable[[], None] | None) -> None:
-    """What somebody has left to itself for good stays so."""
+    """What was frozen for good stays so."""
     if leave is not None:
         leave()
     at_first = gc.get_freeze_count()
@@ -62,7 +62,7 @@ def test_what_is_left_to_itself_is_not_counted() -> None:
     assert gc.get_freeze_count not in called
 
 
-def test_whoever_collects_nothing_is_left_so() -> None:
+def test_a_disabled_collector_stays_disabled() -> None:
     gc.disable()
     try:
         with without_collecting():

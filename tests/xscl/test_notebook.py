@@ -28,7 +28,7 @@ def shown(one: Any) -> str:
     return text
 
 
-def alike(number: int, *, name: str = "d") -> list[dict[str, object]]:
+def similar(number: int, *, name: str = "d") -> list[dict[str, object]]:
     return [{"id": f"{name}{n}", "timestamp": n, "xml": "<a>v</a>"} for n in range(number)]
 
 
@@ -62,7 +62,7 @@ def test_groups() -> None:
     with xscl.Engine() as engine:
         for n in range(30):
             engine.subscribe("S//a->x JOIN {x = y} S//a->y", name=f"<q{n}>")
-        engine.publish_many(alike(25), grouped=True)
+        engine.publish_many(similar(25), grouped=True)
         groups = engine.publish("S", "<a>v</a>", id="z", grouped=True)
     assert repr(groups) == f"<MatchGroups: {len(groups)} groups, {groups.total:,} matches>"
     assert len(groups) > 20
@@ -94,7 +94,7 @@ def test_an_engine(tmp_path: Path) -> None:
         assert repr(engine) == "<Engine: 0 queries, 0 documents taken, 0 held>"
         for n in range(30):
             engine.subscribe("S//a JOIN {1 day} R//b", name=f"<q{n}>")
-        engine.publish_many(alike(3))
+        engine.publish_many(similar(3))
         assert repr(engine) == "<Engine: 30 queries, 3 documents taken, 3 held>"
         text = shown(engine)
         assert "<q0> R, S" in text
@@ -121,7 +121,7 @@ def test_an_engine_that_was_broken_off() -> None:
     shown(engine)
 
 
-def test_nobody_waits_for_a_call_that_goes_on() -> None:
+def test_a_call_that_continues_blocks_no_one() -> None:
     with xscl.Engine() as engine:
         inside, go = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""What a start does not wait for: packages that only some of what may follow needs."""
+"""Packages that a start must not import, as only some commands need them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from xscl.cli.main import _COMMANDS, cli
 
 _HEAVY = (
     "asyncio", "duckdb", "feedparser", "httpcore", "igraph", "lark", "matplotlib", "pandas",
-    "pattern_stage.algebra", "pattern_stage.processor", "pyarrow", "pyspark", "rich", "sqlglot",
-    "xscl.event_queries", "xscl.language.syntax",
+    "pyarrow", "pyspark", "rich", "sqlglot",
+    "xscl.event_queries", "xscl.language.syntax", "xscl.pattern_stage.algebra",
+    "xscl.pattern_stage.processor",
 )  # fmt: skip
 
 _PUBLISH = """
@@ -27,9 +28,9 @@ with xscl.Engine() as engine:
 
 def imported(program: str, **environment: str) -> set[str]:
     """The packages that a program has imported at its end."""
-    told = f"import atexit, sys; atexit.register(lambda: print('|', *sys.modules)); {program}"
+    reported = f"import atexit, sys; atexit.register(lambda: print('|', *sys.modules)); {program}"
     done = subprocess.run(
-        [sys.executable, "-c", told],
+        [sys.executable, "-c", reported],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,

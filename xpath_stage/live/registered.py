@@ -1,31 +1,32 @@
-"""The registered spines: who is counted how often, and the path table that knows of them.
+"""The registered spines: how often each is registered, and the path table of them.
 
-Spines that come and go are noted; the table follows for many of them at once, when it is looked
-at next.
+Spines that come and go are only noted.  The table is updated for many of them together, when it is
+read next.
 """
 
 from __future__ import annotations
 
-from xpath_stage.automaton import Automaton
-from xpath_stage.leaf_paths import Changes, Ending
-from xpath_stage.live.upkeep import follow
-from xpath_stage.paths import PathTable
-from xpath_stage.patterns import Spine
+from xscl.xpath_stage.automaton import Automaton
+from xscl.xpath_stage.leaf_paths import Changes, Ending
+from xscl.xpath_stage.live.upkeep import follow
+from xscl.xpath_stage.paths import PathTable
+from xscl.xpath_stage.patterns import Spine
 
 __all__ = ["RegisteredSpines"]
 
 
 class RegisteredSpines:
-    """Spines by number, with how often each is registered.  No number is used twice.
+    """Spines by number, with how often each is registered.  No number is reused.
 
-    `stale` tells that `show` must be called before a document is evaluated.
+    If `stale`, `show` must be called before a document is evaluated.
     """
 
     def __init__(self) -> None:
         self.automaton = Automaton()
         self.stale = False
         self._table = PathTable(self.automaton)
-        # By the automaton's state of the leaf, which stands for stream and steps, and all else.
+        # By the automaton's state of the leaf, which determines stream and steps, and all other
+        # fields.
         self._numbers: dict[tuple[object, ...], int] = {}
         self._endings: dict[int, Ending] = {}
         self._uses: dict[int, int] = {}
@@ -36,7 +37,7 @@ class RegisteredSpines:
         self._gone: list[int] = []
 
     def register(self, spine: Spine) -> int:
-        """The number of a spine, for one use more."""
+        """The number of a spine, with one registration added."""
         state = self.automaton.find(spine.stream, spine.steps)
         number = self._numbers.get(_key(state, spine))
         if number is None:
@@ -53,7 +54,7 @@ class RegisteredSpines:
         return number
 
     def release(self, number: int) -> None:
-        """One use less; raises KeyError if no spine of this number is registered."""
+        """Removes one registration; raises KeyError if no spine with this number is registered."""
         self._uses[number] -= 1
         if self._uses[number]:
             return
@@ -90,17 +91,17 @@ class RegisteredSpines:
         self._came, self._went = {}, []
         for path in changed & table.paths.keys():
             table.show_leaves(path)
-        table.forget_layouts()
+        table.drop_layouts()
         return table
 
     def show(self) -> None:
-        """Settles for a document to be evaluated, or for telling what has changed."""
+        """Updates the table so that a document can be evaluated, or changes reported."""
         self.settle().leaf_paths.seen()
         self.stale = False
 
     @property
     def changed(self) -> bool:
-        """Whether `take_changes` may have anything to tell."""
+        """Whether `take_changes` may return any changes."""
         return self.stale or bool(self._gone) or self._table.leaf_paths.changed
 
     def take_changes(self) -> Changes:
@@ -112,4 +113,4 @@ class RegisteredSpines:
 
 
 def _key(state: int | None, spine: Spine) -> tuple[object, ...]:
-    return state, spine.marks, spine.value, spine.apart
+    return state, spine.marks, spine.value, spine.distinct

@@ -1,33 +1,33 @@
-"""The path table kept up with its automaton: what states that come and go do to a warm table.
+"""Updates the path table when the states of its automaton change.
 
 Nothing is rebuilt.  A path keeps its place and its leaf paths while its identity follows the
-states: one that loses states becomes what it would have been without them, and one with the path
-that is that already; one whose names now reach new states grows by them.  It may do so although
-it has rows of older documents, since what holds of a row is what its path says of the spines
-that were registered when it came, and the new states are of younger ones.
+states.  A path that loses states becomes the path with the remaining states; if that one exists
+already, the two are merged.  A path whose names now reach new states gains these.  It may do so
+although it has rows of older documents: a row concerns only the spines that were registered when
+its document came, and the new states belong to younger ones.
 
     active after = active before − dead states + born states that the same names reach
 
-Only the transitions of paths from which other tests lead now are stale: those where such a state
-is active, and, where a `//` is among the tests, those below.
+Only the transitions of paths with changed outgoing tests are stale: of those where such a state is
+active, and, where a `//` is among the tests, of those below.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-from xpath_stage.automaton import Turnover
-from xpath_stage.paths import NOTHING, PathTable
-from xpath_stage.transitions import DEAD, SKIP
+from xscl.xpath_stage.automaton import Turnover
+from xscl.xpath_stage.paths import NOTHING, PathTable
+from xscl.xpath_stage.transitions import DEAD, SKIP
 
 __all__ = ["follow"]
 
 _NAMES_ASKED = 1_000
-"""Below a path with more names than that, made-up ones, nothing grows: they are only forgotten."""
+"""Below a path with more names than that, generated ones, nothing grows: they are only dropped."""
 
 
 def follow(table: PathTable, turnover: Turnover) -> None:
-    """Brings the paths up to date with the automaton's states.
+    """Updates the paths to the automaton's states.
 
     The spines that end at dead states must be withdrawn before; those that end at born ones are
     accepted afterwards.
@@ -52,14 +52,14 @@ def follow(table: PathTable, turnover: Turnover) -> None:
 
 
 def _shed(table: PathTable, dead: set[int]) -> dict[int, bool]:
-    """Takes dead states out of all paths; returns the paths that had any, or that those became
-    one with, and whether one was waiting there."""
+    """Removes dead states from all paths; returns the paths that had any, or the paths with which
+    those were merged, each with whether a dead state was pending there."""
     stale: dict[int, bool] = {}
     for number in table.downwards({n for state in dead for n in table.at.get(state, ())}):
         path = table.paths.get(number)
         if path is None:
             continue
-        waited = not dead.isdisjoint(path.waiting)
+        was_pending = not dead.isdisjoint(path.pending)
         active = path.active - dead
         if not active and (path.attribute or path.depth < 0):
             table.discard(number)
@@ -70,20 +70,20 @@ def _shed(table: PathTable, dead: set[int]) -> dict[int, bool]:
         else:
             table.merge(number, twin)
             number = twin
-        stale[number] = waited or stale.get(number, False)
+        stale[number] = was_pending or stale.get(number, False)
     for state in dead:
         table.at.pop(state, None)
     return stale
 
 
 def _refresh(table: PathTable, number: int, turnover: Turnover) -> list[int]:
-    """Brings up to date what a path has from its states and from its parent; returns the paths
-    below it that have grown."""
+    """Updates what a path derives from its states and from its parent; returns the paths below it
+    that have grown."""
     path = table.paths[number]
-    above = table.paths[path.parent].waiting if path.parent >= 0 else NOTHING
-    path.waiting = table.waiting(path.active, above)
+    above = table.paths[path.parent].pending if path.parent >= 0 else NOTHING
+    path.pending = table.pending_below(path.active, above)
     table.show_attributes(number)
-    if not path.waiting and NOTHING in path.below:
+    if not path.pending and NOTHING in path.below:
         table.discard(path.below[NOTHING])
     if len(table.transitions[number]) > _NAMES_ASKED:
         table.transitions[number].keep({})
@@ -92,17 +92,17 @@ def _refresh(table: PathTable, number: int, turnover: Turnover) -> list[int]:
 
 
 def _grow(table: PathTable, number: int, turnover: Turnover) -> list[int]:
-    """Lets the paths below a path grow by the born states that their names reach, where all names
-    known to lead to one reach the same; keeps the transitions that are right then."""
+    """Adds the born states to the paths below a path, where all names known to lead to such a path
+    reach the same states; keeps the transitions that are right then."""
     path, transitions = table.paths[number], table.transitions[number]
     active = path.active & turnover.touched.keys()
-    waiting = path.waiting & turnover.touched.keys()
+    pending = path.pending & turnover.touched.keys()
     gains: dict[object, frozenset[int]] = {}
     gained: defaultdict[int, set[frozenset[int]]] = defaultdict(set)
     for name, target in transitions.items():
         if target in (DEAD, SKIP):
             continue
-        free, filtered = table.automaton.reached(active, waiting, str(name))
+        free, filtered = table.automaton.reached(active, pending, str(name))
         gain = free & turnover.born
         for child in _led_to(table, number, target, turnover.dead):
             gained[child].add(gain)
@@ -125,7 +125,7 @@ def _grow(table: PathTable, number: int, turnover: Turnover) -> list[int]:
 
 
 def _led_to(table: PathTable, number: int, target: int, dead: set[int]) -> list[int]:
-    """The paths below a path to which a transition leads, through a choice perhaps."""
+    """The paths below a path to which a transition leads, directly or through a choice."""
     if target > DEAD:
         return [target] if target in table.paths and table.paths[target].parent == number else []
     choice = table.choices[target]

@@ -1,6 +1,6 @@
-"""Text from outside -> whether it is text at all: characters that XML 1.0 has, and no others.
+"""Checks whether text from outside is text: only characters that XML 1.0 has.
 
-One rule for ids, names, keys, values and parameters: whatever passes can stand in a result, XML or
+One rule for ids, names, keys, values and parameters: whatever passes is valid in a result, XML or
 JSON, in UTF-8, and in a state file.  XML 1.0, production 2: no control characters but tab and line
 ends, no half of a surrogate pair, not U+FFFE or U+FFFF.
 """
@@ -21,7 +21,7 @@ def foreign_character(text: str) -> str | None:
     >>> foreign_character("a\\n"), foreign_character("a\\x01")
     (None, 'U+0001, which is no character of XML')
     """
-    # Whatever is printable is a character of XML, and that is known at once of almost all texts.
+    # Whatever is printable is a character of XML; for almost all texts this test suffices.
     if text.isprintable() or (found := NO_XML.search(text)) is None:
         return None
     return f"U+{ord(found[0]):04X}, which is no character of XML"

@@ -3,9 +3,9 @@
 A document is data and nothing else: no entities but the five that XML itself has, no file or
 address but itself, and bounds on its depth, its texts and its attributes.
 
-Nodes are numbered as in the thesis (figure 6.1): elements in document order from 0; an
-attribute bears its element's number.  A *node code* tells attributes apart as well: the
-element's number plus, for an attribute, `ATTRIBUTE` times the number of its interned name.
+Nodes are numbered as in the thesis (figure 6.1): elements in document order from 0; an attribute
+has its element's number.  A *node code* distinguishes attributes as well: the element's number
+plus, for an attribute, `ATTRIBUTE` times the number of its interned name.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ ATTRIBUTE = 1 << 32
 _string = etree.XPath("string()", smart_strings=False)
 
 OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False}
-"""Entities are left as references, and refused; nothing is ever read from elsewhere, and libxml2's
-own bounds hold (256 levels, texts of 10,000,000 bytes)."""
+"""Entities are left as references, and refused; nothing is read from elsewhere, and libxml2's own
+bounds apply (256 levels, texts of 10,000,000 bytes)."""
 
 _PARSED = 1_000_000
-"""So many bytes, about, are read by one parser."""
+"""Roughly the number of bytes that one parser reads."""
 
 _MOST_ATTRIBUTES = 10_000
 _LONGEST_ATTRIBUTE = 1_000_000
@@ -51,14 +51,15 @@ _long_attribute = etree.XPath(f"boolean(//@*[string-length() > {_LONGEST_ATTRIBU
 
 _EXCLAMATION = ord("!")
 _begins_with_a_tag = re.compile(rb"<[A-Za-z]").match
-"""Of what does there is no other encoding declared, nor marked, than UTF-8."""
+"""A document that begins so neither declares nor marks another encoding than UTF-8."""
 
 _FOREIGN = re.compile(r"&(?!#|(?:amp|lt|gt|quot|apos);)([^;]*);")
 
 
 class _Parsers(threading.local):
-    """Parsers for some bytes, then others: libxml2 keeps the names of all documents of a parser
-    for good.  Each thread has its own, whose errors are those of its own last document."""
+    """Parsers, replaced after some bytes: libxml2 keeps the names of all documents of a parser
+    as long as the parser.  Each thread has its own, whose errors are those of its own last
+    document."""
 
     left = -1
 
@@ -80,7 +81,7 @@ class MalformedDocument(ValueError):
     """A document that cannot be read; the message says why and where.
 
     `position` is the place as numbers by name (`line` and `column` from 1, `offset` in bytes from
-    0) and `raw` what stood there, the document or its beginning; both as far as they are known.
+    0) and `raw` the text there, the document or its beginning; both as far as they are known.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ def parse(document: str | bytes) -> etree._Element:
         problem = _reason(document, error)
         position = {"line": line, "column": column}
         raise MalformedDocument(problem, raw=raw, position=position) from error
-    # Without these bytes there is no document type, wherever one can tell; one is found sooner.
+    # Without these bytes there is certainly no document type; one is found earlier.
     typed = not is_utf8 or (_EXCLAMATION in document and b"<!D" in document)
     if not typed and len(document) < _SHORTEST_ATTRIBUTES:
         return root
@@ -140,10 +141,10 @@ def parse(document: str | bytes) -> etree._Element:
 def _foreign_entity(
     root: etree._Element, document: bytes, parser: etree.XMLParser, encoding: str | None
 ) -> str:
-    """Why a document cannot be read that refers to an entity beyond the five, if it does.
+    """The reason to refuse a document that refers to an entity beyond the five, if it does.
 
-    Only a document type lets such a reference pass the parser.  One to an entity that is declared
-    is still there in what the tree is written as; one that is not was dropped with a warning.
+    Only with a document type does the parser let such a reference pass.  A reference to a declared
+    entity is still in the serialised tree; an undeclared one was dropped with a warning.
     """
     if root.getroottree().docinfo.internalDTD is None:
         return ""
@@ -167,8 +168,8 @@ def _foreign_entity(
 
 
 def _excess(root: etree._Element, size: int) -> str:
-    """Why a document cannot be read that has too much in one start tag, if it has."""
-    # A document that is shorter than the least that would be too much is not looked through.
+    """The reason to refuse a document that has too much in one start tag, if it has."""
+    # A document shorter than the smallest excess is not scanned.
     if size > _SHORTEST_ATTRIBUTES and _many_attributes(root):
         return _MANY_ATTRIBUTES
     if size > _LONGEST_ATTRIBUTE and _long_attribute(root):
@@ -177,7 +178,8 @@ def _excess(root: etree._Element, size: int) -> str:
 
 
 def excess_of_tag(element: etree._Element) -> str:
-    """Why a document cannot be read that has too much in the start tag of this element, if so."""
+    """The reason to refuse a document whose start tag of this element has too much in it, if it
+    has."""
     values = element.attrib.values()
     if len(values) > _MOST_ATTRIBUTES:
         return _MANY_ATTRIBUTES
@@ -194,7 +196,7 @@ def _reason(document: bytes, error: etree.XMLSyntaxError) -> str:
 
 
 def explained(message: str | None, line: int, column: int) -> str:
-    """Why a document cannot be read, from libxml2's word on it."""
+    """The reason that a document cannot be read, from libxml2's error."""
     reason = (message or "it is no well-formed XML").partition(", line ")[0].strip()
     if "Excessive depth" in reason:
         reason = "it is deeper than 256 elements"

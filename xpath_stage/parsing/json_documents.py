@@ -1,10 +1,10 @@
-"""JSON documents as trees of the same kind as XML ones (section 7 of the language).
+"""JSON documents as trees of the same kind as XML ones (docs/semantics.md#json-as-a-tree).
 
-The root element is `json`; an object's members are children named by their keys, an array's
-members are siblings under the array's name (`item` where it has none of its own), a scalar is
-text.  A key that is no XML name becomes a name in a namespace of its own; node tests are encoded
-the same way, so that nothing else needs to know.  Keys are texts, as values are: a character that
-XML does not have makes a value none that can be read.
+The root element is `json`; an object's members are children named by their keys, an array's members
+are siblings under the array's name (`item` where it has none of its own), a scalar is text.  A key
+that is no XML name becomes a name in a namespace of its own; node tests are encoded the same way,
+so that no other module knows of it.  Keys are texts, as values are: a value with a character that
+XML lacks cannot be read.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from math import isfinite
 
 from lxml import etree
 
-from xpath_stage.parsing.characters import foreign_character
-from xpath_stage.parsing.documents import MalformedDocument
+from xscl.xpath_stage.parsing.characters import foreign_character
+from xscl.xpath_stage.parsing.documents import MalformedDocument
 
 __all__ = ["DEEPEST", "decode_name", "encode_name", "json_tree", "json_values", "number_text"]
 
 DEEPEST = 256
-"""libxml2's own limit on the depth of a document, for JSON alike."""
+"""libxml2's own limit on the depth of a document, applied to JSON, too."""
 
 _NO_INNER = (
     "\0-,/:-@\\[-\\^`{-\xb6\xb8-\xbf\xd7\xf7\u037e\u2000-\u200b\u200e-\u203e\u2041-\u206f"
     "\u2190-\u2bff\u2ff0-\u3000\ud800-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff"
 )
-"""What is in no name of XML: fewer characters, so compiled sooner, than those that are."""
+"""Characters that no XML name has: fewer, so compiled faster, than those that names have."""
 _NCNAME = re.compile(f"[^{_NO_INNER}\\-.0-9\xb7\u0300-\u036f\u203f\u2040][^{_NO_INNER}]*")
 _KEY = "{urn:xscl:json-key}k"
 
@@ -37,14 +37,14 @@ _KEY = "{urn:xscl:json-key}k"
 @lru_cache(maxsize=100_000)
 def encode_name(key: str) -> str:
     """The tag of a key: the key itself where that is an XML name.  Raises MalformedDocument for a
-    key with a character that XML does not have.
+    key with a character that XML lacks.
 
     >>> encode_name("title"), encode_name("dc creator")
     ('title', '{urn:xscl:json-key}k64632063726561746f72')
     """
     if _NCNAME.fullmatch(key):
         return key
-    # Judged once for each key, as this is remembered: most documents bring no new ones.
+    # Checked once for each key, since the result is cached: most documents bring no new keys.
     if (alien := foreign_character(key)) is not None:
         raise MalformedDocument(f"it cannot be read as a tree: a key holds {alien}")
     return _KEY + key.encode().hex()
@@ -62,9 +62,9 @@ def decode_name(tag: str) -> str | None:
 
 
 def json_tree(value: object) -> etree._Element:
-    """The root element of a JSON value (as `json.loads` gives it).
+    """The root element of a JSON value (as `json.loads` returns it).
 
-    Raises MalformedDocument for what no XML text can hold, and for more than 256 levels.
+    Raises MalformedDocument for what no XML text can contain, and for more than 256 levels.
     """
     root = etree.Element("json")
     try:
@@ -72,7 +72,7 @@ def json_tree(value: object) -> etree._Element:
     except MalformedDocument:
         raise
     except ValueError as error:
-        # lxml's word on a character that XML does not have, or Python's on a number too long.
+        # lxml's error for a character that XML lacks, or Python's for a number that is too long.
         texts = (one for one in json_values(value) if isinstance(one, str))
         alien = next(filter(None, map(foreign_character, texts)), None)
         reason = str(error) if alien is None else f"a value holds {alien}"

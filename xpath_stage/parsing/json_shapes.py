@@ -1,8 +1,8 @@
 """A JSON value, cut into its shape and the texts of its scalars, without a tree.
 
-The shape is what the keys and brackets say; with it the tree that `json_documents` would make of a
-value is known but for its texts.  A value of which that is not so, or which that tree might not
-hold (a character that XML has not, a number beyond all doubles), is left to it.
+The shape is the keys and brackets of a value.  It determines the tree that `json_documents` would
+make, except for the texts.  A value for which this is not so, or which that tree might not
+represent (a character that XML lacks, a number beyond all doubles), is left to that module.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import Any
 
 import orjson
 
-from xpath_stage.parsing.characters import foreign_character
-from xpath_stage.parsing.json_documents import number_text
-from xpath_stage.parsing.markup import LONGEST
+from xscl.xpath_stage.parsing.characters import foreign_character
+from xscl.xpath_stage.parsing.json_documents import number_text
+from xscl.xpath_stage.parsing.markup import LONGEST
 
 __all__ = ["are_flat", "cut_value", "plain_copies", "read_exactly", "texts_of_value"]
 
 _MOST = 500
-"""Of more scalars, a value is not cut."""
+"""A value with more scalars is not cut."""
 
 _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
 """The bytes of UTF-8 that a text of a tree may have."""
 
 _STR, _DICT = {str}, {dict}
 _DEEP = 100
-"""So deep a value may be without a look at how deep its tree is."""
+"""Up to this depth of a value, the depth of its tree need not be checked."""
 
 _SCALARS = {str, int, float, bool, type(None)}
 _ROUNDED = 2.0**63
-"""From here on a parser may have made a double of a whole number."""
+"""From here on a parser may have rounded an integer to a double."""
 
 _BITS = 14_284
-"""A whole number of more may have over 4,300 digits, and then Python does not write it out."""
+"""An integer with more bits may have over 4,300 digits, which Python refuses to write."""
 
 _AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG = b"0" * 19
-"""The digits of a number of more than 64 bits, at least."""
+"""The minimal digits of a number of more than 64 bits."""
 
 _SCALAR, _OBJECT, _ARRAY, _END = object(), object(), object(), object()
 
@@ -49,14 +49,14 @@ class _NotCut(ValueError):
 
 
 def cut_value(value: object) -> tuple[Hashable, list[str]] | None:
-    """The shape of a value, to be compared with that of others, and the texts of its scalars in
-    order; after these comes an empty one.  None for a value that must become a tree.
+    """The shape of a value, to be compared with other shapes, and the texts of its scalars in
+    order, followed by an empty text.  None for a value that must become a tree.
 
     >>> cut_value({"title": "x", "link": "y"})
     (('title', 'link'), ['x', 'y', ''])
     """
     if type(value) is dict and {*map(type, value.values())} == {str} and len(value) < _MOST:
-        # Of a flat object of texts the keys say all.
+        # The keys determine a flat object of texts.
         shape, texts = [*value], [*value.values()]
     else:
         shape, texts = [], []
@@ -72,9 +72,8 @@ def cut_value(value: object) -> tuple[Hashable, list[str]] | None:
 
 
 def read_exactly(text: bytes) -> object:
-    """The value that a text of JSON says; raises ValueError for one that this parser, which is
-    faster than others, does not read: it knows one encoding, and rounds integers of more than 64
-    bits."""
+    """The value of a text of JSON.  Raises ValueError for a text that this parser does not read: it
+    is faster than others, but knows one encoding and rounds integers of more than 64 bits."""
     value: object = orjson.loads(text)
     if _LONG in text.translate(_AS_ZEROS) and not _is_exact(value):
         raise ValueError("an integer of more than 64 bits")
@@ -82,7 +81,7 @@ def read_exactly(text: bytes) -> object:
 
 
 def _is_exact(value: object) -> bool:
-    """Whether no number of a JSON value may be an integer that was rounded."""
+    """Whether certainly no number of a JSON value is a rounded integer."""
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         return all(map(_is_exact, [one for one in inner if type(one) is not str]))
@@ -90,19 +89,19 @@ def _is_exact(value: object) -> bool:
 
 
 def are_flat(values: Sequence[object]) -> bool:
-    """Whether each of some values is an object of scalars alone which a tree can hold."""
+    """Whether each of some values is an object of scalars only which a tree can represent."""
     if not _DICT.issuperset(map(type, values)):
         return False
     objects: Sequence[dict[object, object]] = values  # type: ignore[assignment]
     members = [*chain.from_iterable(map(dict.values, objects))]
     kinds = {*map(type, members)}
-    # Objects of a batch have few keys: each is looked at once.
+    # Objects of a batch have few distinct keys: each is checked once.
     keys = {*chain.from_iterable(objects)}
     if not (kinds <= _SCALARS and _are_texts(keys)):
         return False
     if float in kinds:
         floats = [one for one in members if type(one) is float]
-        # What is not finite makes a sum so, too.
+        # An infinite or NaN member makes the sum so, too.
         if not isfinite(sum(floats)) and not all(map(isfinite, floats)):
             return False
     whole = [one for one in members if type(one) is int] if int in kinds else ()
@@ -115,7 +114,7 @@ def are_flat(values: Sequence[object]) -> bool:
 
 
 def plain_copies(values: Sequence[object]) -> list[object] | None:
-    """Values as JSON has them, apart from whoever has given them, if a tree can hold each."""
+    """Copies of JSON values, independent of the caller's, if a tree can represent each."""
     texts: list[str] = []
     keys: set[object] = set()
     try:
@@ -126,7 +125,8 @@ def plain_copies(values: Sequence[object]) -> list[object] | None:
 
 
 def texts_of_value(value: object, texts: list[str]) -> list[slice]:
-    """Which of its texts are those of each element of the tree of a value, in document order."""
+    """For each element of the tree of a value, in document order: which of the value's texts it
+    has."""
     found: list[slice] = []
     _find(value, 0, found)
     last = slice(len(texts) - 1, len(texts))
@@ -134,12 +134,12 @@ def texts_of_value(value: object, texts: list[str]) -> list[slice]:
 
 
 def _are_texts(keys: Iterable[object]) -> bool:
-    """Whether keys are texts that the names of a tree can hold."""
+    """Whether keys are texts that the names of a tree can represent."""
     return _STR.issuperset(map(type, keys)) and foreign_character("".join(keys)) is None  # type: ignore[arg-type]
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a tree can hold a text."""
+    """Whether a tree can represent a text."""
     if "\ufffe" in text or "\uffff" in text:
         return False
     try:
@@ -190,7 +190,7 @@ def _cut(value: object, shape: list[object], texts: list[str]) -> None:
 
 
 def _text_of(value: object) -> str:
-    """The text of a scalar; raises ValueError for one that a tree might not hold."""
+    """The text of a scalar; raises ValueError for one that a tree might not represent."""
     kind = type(value)
     if isinstance(value, str) and kind is str:
         return value

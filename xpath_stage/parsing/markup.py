@@ -1,10 +1,10 @@
 """The text of an XML document, cut into its markup and its texts, without a parser.
 
-A document's structure, and that it is well-formed, is a function of its markup: what a parser has
-found out about one document holds of all that have the same tags in the same order, and plain
-text, other values of attributes perhaps, between.  So a text is cut at its `<` and `>`.  Whatever
-makes that wrong (comments, CDATA, a `>` in a text, entities but the five, characters that XML has
-not) is seen from what is neither plain text nor a tag, and such a document is left to the parser.
+A document's structure, and whether it is well-formed, is a function of its markup.  So what a
+parser has found for one document holds for all that have the same tags in the same order, with
+other plain text, and other values of attributes, between them.  A text is cut at its `<` and `>`.
+Exceptions (comments, CDATA, a `>` in a text, entities but the five, characters that XML lacks) are
+recognised, as they are neither plain text nor a tag; such a document is left to the parser.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from lxml import etree
 __all__ = ["LONGEST", "attribute_values", "cut_text", "places_of_attributes", "texts_of_tags"]
 
 LONGEST = 100_000
-"""Longer documents are parsed: what is gained is little beside them."""
+"""Longer documents are parsed: there the gain is small."""
 
 _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n"}.difference(b"<>&"))
-"""The bytes of UTF-8 that are a text in XML as they are."""
+"""The bytes of UTF-8 that are plain text in XML."""
 
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 """In the order in which they may be replaced one after another."""
@@ -28,20 +28,20 @@ _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&
 _FOREIGN = re.compile("&(?!(?:lt|gt|quot|apos|amp);)")
 
 _VALUE = re.compile('(xmlns(?::[^\\s=":]*)?="[^"]*")|="([^"\0]*)"')
-"""An attribute's value; a namespace's name belongs to the markup."""
+"""An attribute's value; a namespace's name is part of the markup."""
 
 _TAG = re.compile(
     r"/?[^\s\"'=/!?]+(?:\s+(?:xmlns(?::[^\s\"'=/]+)?=\"[^\"']*\"|(?!xml)[^\s\"'=/]+)=\"\")*\s*/?"
 )
-"""A tag, without its brackets and values, in which each value is where it seems to be.  Of names
-with `xml` a parser may know more."""
+"""A tag, without its brackets and values, that is certain to have its values where they seem to be.
+Names with `xml` may have a meaning for the parser."""
 
 
 def cut_text(document: str | bytes) -> tuple[str, list[str]] | None:
-    """The markup of a document, to be compared with that of others, and the parts of which it
-    consists: from the second on every other one is a tag, the others are texts; the last is empty.
+    """The markup of a document, to be compared with other markups, and the parts of the document:
+    from the second on every other one is a tag, the others are texts; the last is empty.
 
-    None for a document that must be parsed; what is no document may be cut all the same.
+    None for a document that must be parsed.  A text that is no document may be cut all the same.
 
     >>> cut_text('<a k="1">x &amp; y</a>')
     ('a k=""\\x00/a', ['', 'a k="1"', 'x & y', '/a', ''])
@@ -80,9 +80,11 @@ def cut_text(document: str | bytes) -> tuple[str, list[str]] | None:
 
 
 def texts_of_tags(markup: str, parts: Sequence[str]) -> list[slice] | None:
-    """Which of its parts are the texts of each element of a document, in document order.
+    """For each element of a document, in document order: which of the document's parts are its
+    texts.
 
-    None unless all documents of its markup are built like this one, which a parser has read.
+    None unless all documents with this markup have the structure of this one, which a parser has
+    read.
     """
     tags = markup.split("\0")
     if not all(map(_TAG.fullmatch, {*tags[tags[0].startswith("?") :]})):
@@ -114,7 +116,7 @@ def places_of_attributes(
     root: etree._Element, parts: Sequence[str]
 ) -> dict[tuple[int, str], slice]:
     """Where the values of attributes are, if `attribute_values` follow the parts of the document
-    of a root: by the number of the element in document order and the attribute's name."""
+    with this root: by the number of the element in document order and the attribute's name."""
     places: dict[tuple[int, str], slice] = {}
     elements = enumerate(root.iter("*"))
     number = len(parts)

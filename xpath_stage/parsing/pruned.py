@@ -1,8 +1,8 @@
-"""A document that comes in pieces, as events over a tree from which what has ended is cut off.
+"""A document that comes in pieces, as events over a tree that is pruned of ended elements.
 
-The document is never in memory whole: of the tree there are the open elements, what the last
-piece has opened, and one subtree where somebody has asked for it to be kept until it has ended.
-The bounds are those of `documents`; what these learn from the whole tree is learnt as it comes.
+The document is never in memory whole.  The tree has the open elements, the elements of the last
+piece, and one subtree that the reader has asked to keep until it has ended.  The bounds are those
+of `documents`; they are checked piece by piece instead of on the whole tree.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from xpath_stage.parsing.documents import OPTIONS, MalformedDocument, excess_of_tag, explained
+from xscl.xpath_stage.parsing.documents import OPTIONS, MalformedDocument, excess_of_tag, explained
 
 __all__ = ["PIECE", "PrunedDocument"]
 
@@ -21,8 +21,8 @@ PIECE = 32 * 1024
 
 _LONGEST_PROLOG = 1_000_000
 _MOST_OUTSIDE = 10_000
-"""So many bytes may come before the root element, and so many comments and instructions outside
-it: they stay as long as the document."""
+"""The maximal bytes before the root element, and the maximal number of comments and instructions
+outside it: they stay in memory as long as the document."""
 
 _Events = Iterator[tuple[str, etree._Element]]
 
@@ -41,7 +41,7 @@ class PrunedDocument:
             **OPTIONS,  # type: ignore[arg-type]
         )
         self.kept: etree._Element | None = None
-        # The open elements, and of the document and each of them the last child that has ended.
+        # The document and each open element, with its last child that has ended.
         self._open: list[etree._Element] = []
         self._ended: list[etree._Element | None] = [None]
         self._outside = 0
@@ -53,7 +53,7 @@ class PrunedDocument:
     def __iter__(self) -> _Events:
         """`start` and `end` with each element, in document order.
 
-        Raises MalformedDocument for a document that cannot be read, when that shows.
+        Raises MalformedDocument for a document that cannot be read, as soon as this is known.
         """
         before_root = 0
         for piece in self._pieces:
@@ -69,7 +69,7 @@ class PrunedDocument:
         yield from self._events()
 
     def _feed(self, piece: bytes | None) -> None:
-        """Parses a piece, or ends with None."""
+        """Parses a piece; with None, ends the document."""
         try:
             if piece is None:
                 self._parser.close()
@@ -77,7 +77,7 @@ class PrunedDocument:
                 self._parser.feed(piece)
         except etree.XMLSyntaxError as error:
             raise self._malformed(error) from error
-        # Without a document type that is an error anyway, with one it is only told.
+        # Without a document type that is an error anyway; with one it is only reported.
         for entry in self._parser.feed_error_log:
             if entry.type == etree.ErrorTypes.WAR_UNDECLARED_ENTITY:
                 problem = f"{entry.message}; only the five entities of XML are read"
@@ -86,7 +86,7 @@ class PrunedDocument:
     def _malformed(self, error: etree.XMLSyntaxError) -> MalformedDocument:
         line, column = error.position
         message = error.msg
-        # Where the parser has stopped before, the error at the end says nothing.
+        # If the parser has stopped before, the error at the end means nothing.
         for entry in self._parser.feed_error_log:
             if entry.level >= etree.ErrorLevels.ERROR:
                 line, column, message = entry.line, entry.column, entry.message
@@ -129,9 +129,10 @@ class PrunedDocument:
                     )
 
     def _end(self, node: etree._Element) -> None:
-        """Cuts off the child before one that has ended.
+        """Removes the child before one that has ended.
 
-        This one stays until the next has ended: the parser may yet add to the text after it.
+        The one that has ended stays until the next has ended: the parser may still add to the text
+        after it.
         """
         before = self._ended[-1]
         if before is not None:
@@ -139,8 +140,8 @@ class PrunedDocument:
         self._ended[-1] = node
 
     def _check_tag(self, element: etree._Element) -> None:
-        """Refuses what the first tag that ends in a piece may have too much of; and entities,
-        which are known before the first tag of all."""
+        """Refuses a first tag of a piece that has too much in it, and entities, which are known
+        before the first tag of all."""
         if problem := excess_of_tag(element):
             raise MalformedDocument(problem)
         if not self._open and self.kept is None:

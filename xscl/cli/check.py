@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import click
 
-from xscl.cli.options import PARAMS, QUERIES
+from xscl.cli.options import QUERIES, RATES, Params, Queries, echo_json, takes
 from xscl.cli.queries import load_queries, read_queries
 from xscl.cli.report import report_of
-from xscl.cli.sources import Reading, check_given, fields_of, read_sources, source_options
+from xscl.cli.sources import Reading, Sources, check_given, fields_of, named_streams, read_sources
 from xscl.counts import counted
 from xscl.engine import Engine
 from xscl.explain import (
@@ -35,26 +34,37 @@ __all__ = ["check", "explain"]
 _NARROWEST = 40
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of `xscl check`."""
+
+    queries: Queries
+    given: Sources
+    params: Params
+
+
 @click.command()
-@QUERIES
-@source_options
-@PARAMS
-def check(queries: Sequence[str], params: Sequence[tuple[str, str]], **given: Sequence[Any]) -> int:
+@takes(Options)
+def check(options: Options) -> int:
     """Checks queries, and prints each error with its place; of a pattern, what it may not mean.
 
     With sample documents, it says what each query finds among them, and of one that finds nothing
     what may be wrong.
     """
-    good, bad = read_queries(queries)
+    good, bad = read_queries(options.queries)
     if not bad:
         click.echo(f"{counted(len(good), 'query')}, no error")
         for name, warning in warnings(good):
             click.echo(f"{name}: {warning}")
+    given = options.given
     if any(given.values()) and not bad:
         check_given(given)
         with report_of(None) as report, Engine(on_skip=report.skip) as engine:
-            load_queries(engine, queries, params)
-            sources = read_sources(given, Reading(report.skip, fields=fields_of(given)))
+            load_queries(engine, options.queries, options.params)
+            report.unfed(engine, named_streams(given))
+            sources = read_sources(
+                given, Reading(report.skip, fields=fields_of(given), on_dates=report.dates)
+            )
             envelopes = (envelope for envelope, _ in chain.from_iterable(sources))
             found = engine.count(report.watch(engine, envelopes), batch=5000)
             report.by_query.update(+found)
@@ -78,12 +88,15 @@ def check(queries: Sequence[str], params: Sequence[tuple[str, str]], **given: Se
     help="Text, JSON, the plan of all queries before and after each rule (JSON), a Mermaid diagram "
     "of the join graphs, a picture of them and of the templates (SVG), or the SQL of these.",
 )
-def explain(queries: Sequence[str], only: str | None, form: str) -> int:
+@RATES
+def explain(
+    queries: Sequence[str], only: str | None, form: str, rates: Sequence[tuple[str, float]]
+) -> int:
     """Shows how queries are evaluated.
 
     That is the tree patterns, the join graph, its template and its conjunctive query.
     """
-    parts, bad = read_queries(queries)
+    parts, bad = read_queries(queries, dict(rates))
     shown = [part for part in parts if only in (None, part.query.name)]
     if only is not None and not shown:
         names = ", ".join(part.query.name for part in parts)
@@ -91,10 +104,9 @@ def explain(queries: Sequence[str], only: str | None, form: str) -> int:
     match form:
         case "json":
             plans = EventPlans(parts)
-            members = [as_json(part, plans) for part in shown]
-            click.echo(json.dumps(members, indent=2, ensure_ascii=False))
+            echo_json([as_json(part, plans) for part in shown])
         case "plan":
-            click.echo(json.dumps(shared_members(shown), indent=2, ensure_ascii=False))
+            echo_json(shared_members(shown))
         case "mermaid":
             click.echo(as_mermaid(shown))
         case "svg":

@@ -32,7 +32,7 @@ _MEASURED, _APART = 0.3, 30 * 86_400
 
 
 @click.command()
-@click.option("--fast", is_flag=True, help="All at once, without a pause after each match.")
+@click.option("--fast", is_flag=True, help="All without a pause after each match.")
 def demo(fast: bool) -> int:
     """Runs five queries over two weeks of sample feeds."""
     from xscl import samples
@@ -61,15 +61,15 @@ def demo(fast: bool) -> int:
         rate = _rate(engine, items)
     matches = sum(map(len, found.values()))
     console.print(
-        f"\n{counted(len(queries), 'query')} at once: {counted(matches, 'match')}, and by the same "
-        f"items again and again {rate:,.0f} items/s. The queries: {path}",
+        f"\n{counted(len(queries), 'query')} together: {counted(matches, 'match')}, and by the "
+        f"same items again and again {rate:,.0f} items/s. The queries: {path}",
         soft_wrap=True,
     )
     return 0
 
 
 def _rate(engine: Engine, items: list[dict[str, Any]]) -> float:
-    """The items a second of a warm engine, for which the weeks go on as they have been."""
+    """The items a second of a warm engine, for which the weeks continue as they have been."""
     began, seconds, rounds = time.perf_counter(), 0.0, 0
     while seconds < _MEASURED:
         rounds += 1
@@ -83,7 +83,7 @@ def _rate(engine: Engine, items: list[dict[str, Any]]) -> float:
 
 
 def _questions(text: str) -> list[tuple[str, str]]:
-    """The names of the queries, and the first sentence of what stands above each."""
+    """The names of the queries, and the first sentence of what is above each."""
     return [
         (name, " ".join(said.replace("-- ", " ").split()).split(". ")[0].rstrip(".") + ".")
         for name, said in _QUESTION.findall(text)

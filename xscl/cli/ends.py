@@ -1,6 +1,6 @@
 """The options of a command -> the files that it is to write and to read, none of which is both.
 
-Whoever adds an option that names a file enters it here, in `WRITTEN` or in `READ`; every command
+A new option that names a file is entered here, in `WRITTEN` or in `READ`; every command
 that writes calls `check_ends` before it does anything else.
 """
 
@@ -29,7 +29,7 @@ def _itself(path: str) -> Iterator[str]:
 
 
 def _database(path: str) -> list[str]:
-    """A database, and what lies beside it."""
+    """A database, and what is next to it."""
     return [path, *(path + suffix for suffix in (".wal", ".lock", ".holder"))]
 
 
@@ -52,7 +52,7 @@ def _feeds(source: str) -> Iterator[str]:
 
             files = [] if os.path.isdir(source) else listed_feeds(source).files
         except (OSError, XSCLError):
-            return  # whoever reads it says so
+            return  # its reader reports it
         yield from (feed.address for feed in files)
 
 
@@ -104,15 +104,16 @@ def check_ends() -> None:
 
 
 def _check_folder(said: str, path: str) -> None:
-    """Raises XSCLError if there is no folder for a file that is to be written."""
+    """Raises XSCLError if there is not a directory for a file that is to be written."""
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        why = "is no folder" if os.path.exists(folder) else "does not exist"
+        why = "is not a directory" if os.path.exists(folder) else "does not exist"
         raise XSCLError(f"{said}: the folder {folder!r} {why}; make it, or name another file")
 
 
 def default_store(queries: Iterable[str]) -> str | None:
-    """The file of `--feeds-db` where none is given: it lies beside the first query file."""
+    """The file of `--feeds-db` where none is given: it is next to the first query file; None where
+    that is no file."""
     first = next(iter(queries))
     return (
         None

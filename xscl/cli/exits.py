@@ -1,5 +1,5 @@
 """How a command ends: a message on standard error and an exit code; in order by an interrupt, at
-once by a second one.
+immediately by a second one.
 
 0 done; 1 the run failed: a file, the state, every feed or every document; 2 wrong usage or a bad
 query; 3 `--strict` and documents were skipped; 4 matches were not delivered; 130 interrupted.
@@ -26,7 +26,7 @@ __all__ = ["STANDARD_OUTPUT", "ended_by_signals", "run_command"]
 STANDARD_OUTPUT = "standard output"
 """Its name, where a failure names a file."""
 
-_FINISHING = "ending once the batch under way is finished; interrupt again to end at once"
+_FINISHING = "ending once the batch under way is finished; interrupt again to end immediately"
 
 
 def run_command(command: click.Command) -> None:
@@ -67,7 +67,7 @@ def _leave_output() -> None:
 
 @contextlib.contextmanager
 def ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.Event]:
-    """An interrupt or a termination ends what goes on in order, a second one at once."""
+    """An interrupt or a termination ends what runs in order, a second one immediately."""
     stopped, at_once = threading.Event(), threading.Event()
     log = log_of_command()
 

@@ -1,4 +1,4 @@
-"""`xscl ingest`: feeds become item documents on Spark; `xscl ingest status` tells how far it is.
+"""`xscl ingest`: feeds become item documents on Spark; `xscl ingest status` shows how far it is.
 
 `spark-submit` takes this file as it is, with the same options.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 import click
 from rich.console import Console
@@ -18,16 +19,8 @@ from xscl.cli.exits import ended_by_signals, run_command
 from xscl.cli.ingestion.report import IngestReport
 from xscl.cli.ingestion.status import status
 from xscl.cli.log import LOG_FORMAT, QUIET
-from xscl.cli.options import (
-    ALLOW_PRIVATE,
-    CONTACT,
-    EVERY,
-    LINKS,
-    MAX_DOCUMENT,
-    UPDATES,
-    Period,
-)
-from xscl.cli.spark_jobs.options import MASTER, SETTINGS
+from xscl.cli.options import PERIOD, Fetching, flag, option, takes
+from xscl.cli.spark_jobs.options import Master, Settings
 from xscl.cli.spark_jobs.running import aside, run_jobs
 from xscl.errors import XSCLError
 from xscl.polling.named_feeds import feeds_of
@@ -37,119 +30,83 @@ from xscl.spark.ingestion.spool import Spool
 from xscl.spark.session import session_for
 from xscl.web.retrieval import user_agent
 
-if TYPE_CHECKING:
-    from xscl.feeds import Rules
-
 __all__ = ["ingest"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(Fetching):
+    """The options of `xscl ingest`."""
+
+    sources: Annotated[
+        Sequence[str],
+        option(
+            "A feed file, a folder of them, an OPML file or an http(s) address.",
+            multiple=True,
+            metavar="SOURCE",
+        ),
+    ]
+    to: Annotated[
+        str | None,
+        option("The folder of the ingestion; its items/ has the documents.", metavar="DIR"),
+    ]
+    once: Annotated[bool, flag("Fetch each feed that is due, make its items, then end.")]
+    trigger: Annotated[float, option("The time between two batches.", type=PERIOD, default="10s")]
+    master: Master
+    settings: Settings
+    spool: Annotated[
+        str | None,
+        option("The local folder of fetched bodies.  [default: DIR/spool]", metavar="FOLDER"),
+    ]
+    stream: Annotated[str, option("The stream of the items.", default="S", metavar="NAME")]
+    keep: Annotated[
+        float | None,
+        option(
+            "The age at which a raw body that was read is deleted.  [default: never]", type=PERIOD
+        ),
+    ]
+    timeout: Annotated[
+        float, option("The time that one fetch may take.", type=PERIOD, default="60s")
+    ]
+    concurrency: Annotated[
+        int,
+        option("Simultaneous fetches, each of another host.", type=click.IntRange(1), default=16),
+    ]
+
+
 @click.group(invoke_without_command=True)
-@click.option(
-    "--sources",
-    multiple=True,
-    metavar="SOURCE",
-    help="A feed file, a folder of them, an OPML file or an http(s) address.",
-)
-@click.option(
-    "--to", metavar="DIR", help="The folder of the ingestion; its items/ has the documents."
-)
-@click.option("--once", is_flag=True, help="Fetch each feed that is due, make its items, then end.")
-@EVERY
-@click.option(
-    "--trigger",
-    type=Period(),
-    default="10s",
-    show_default=True,
-    help="The time between two batches.",
-)
-@MASTER
-@SETTINGS
-@click.option(
-    "--spool", metavar="FOLDER", help="The local folder of fetched bodies.  [default: DIR/spool]"
-)
-@click.option(
-    "--stream", default="S", show_default=True, metavar="NAME", help="The stream of the items."
-)
-@UPDATES
-@LINKS
-@MAX_DOCUMENT
-@click.option(
-    "--keep",
-    type=Period(),
-    help="The age at which a raw body that was read is deleted.  [default: never]",
-)
-@click.option(
-    "--timeout",
-    type=Period(),
-    default="60s",
-    show_default=True,
-    help="The time that one fetch may take.",
-)
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1),
-    default=16,
-    show_default=True,
-    help="Fetches under way at once, each of another host.",
-)
-@CONTACT
-@ALLOW_PRIVATE
+@takes(Options)
 @QUIET
 @LOG_FORMAT
-@click.pass_context
-def ingest(
-    context: click.Context,
-    sources: Sequence[str],
-    to: str | None,
-    once: bool,
-    every: float,
-    trigger: float,
-    master: str | None,
-    settings: Sequence[tuple[str, str]],
-    spool: str | None,
-    stream: str,
-    updates: bool,
-    links: Rules,
-    max_document: int,
-    keep: float | None,
-    timeout: float,
-    concurrency: int,
-    contact: str | None,
-    allow_private: bool,
-) -> int:
+def ingest(options: Options) -> int:
     """Reads feeds on Spark into a table of item documents.
 
     DIR/items gets a row for each item, DIR/dead one for each body that is no feed.  The next run
-    goes on where this one ends.
+    continues where this one ends.
     """
-    if context.invoked_subcommand is not None:
+    if click.get_current_context().invoked_subcommand is not None:
         return 0
+    sources, to, keep = options.sources, options.to, options.keep
     if not sources or to is None:
         raise click.UsageError("give --sources, what to read, and --to, where to keep it")
     check_ends()
     try:
         for source in sources:
             feeds_of(source)
-        if contact is not None:
-            user_agent("", contact)
-        archive = Archive.at(to, spool)
-        options = FeedOptions(
-            tuple(sources),
-            spool=archive.local,
-            every=every,
-            timeout=timeout,
-            concurrency=concurrency,
-            contact=contact,
-            allow_private=allow_private,
-            max_document=max_document,
-        ).written()
+        if options.contact is not None:
+            user_agent("", options.contact)
+        archive = Archive.at(to, options.spool)
+        names = ("every", "timeout", "concurrency", "contact", "allow_private", "max_document")
+        how = {name: getattr(options, name) for name in names}
+        written = FeedOptions(tuple(sources), spool=archive.local, **how).written()
     except (XSCLError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     archive.check()
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(IngestReport(Console(stderr=True), Spool(archive.local)))
         stopped = stack.enter_context(ended_by_signals([]))
-        sessions = session_for("xscl ingest", master=master, settings=dict(settings))
+        sessions = session_for(
+            "xscl ingest", master=options.master, settings=dict(options.settings)
+        )
         spark = aside(sessions.__enter__)
         stack.push(sessions)
         from xscl.spark.ingestion import jobs, spark_files
@@ -158,12 +115,12 @@ def ingest(
             jobs.start_items,
             spark,
             archive,
-            stream=stream,
-            updates=updates,
-            links=links,
+            stream=options.stream,
+            updates=options.updates,
+            links=options.links,
             on_batch=report.batch,
         )
-        start_fetch = partial(jobs.start_fetch, spark, archive, options, keep=keep)
+        start_fetch = partial(jobs.start_fetch, spark, archive, written, keep=keep)
 
         def tidy() -> None:
             if keep is not None:
@@ -171,8 +128,8 @@ def ingest(
 
         rounds = (
             [[partial(start_fetch, trigger=None)], [partial(start_items, trigger=None)]]
-            if once
-            else [[partial(start_fetch, trigger=trigger), partial(start_items, trigger=trigger)]]
+            if options.once
+            else [[partial(start, trigger=options.trigger) for start in (start_fetch, start_items)]]
         )
         for jobs_of_round in rounds:
             if not stopped.is_set():

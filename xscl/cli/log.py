@@ -88,7 +88,7 @@ VERBOSE = click.option(
     is_flag=True,
     expose_value=False,
     callback=_set_least,
-    help="Say of each batch and of each fetch what came of it, too.",
+    help="Report the result of each batch and of each fetch, too.",
 )
 QUIET = click.option(
     "--quiet",

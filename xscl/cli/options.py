@@ -1,56 +1,149 @@
-"""The options and arguments that commands share, and their kinds of values."""
+"""The options that commands share, their kinds of values, and how a command takes its options.
+
+The options of a command are the fields of a dataclass, each `Annotated[type, option(…)]`; the
+command's function gets one object of them (`takes`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+import contextlib
+import functools
+import inspect
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 import click
+from click.core import ParameterSource
 
-from xscl.documents.retention import RETAINED
-from xscl.durable.group_commit import seconds_of
+from xscl.consistency import Level
+from xscl.errors import XSCLError
 from xscl.feeds import Rules, rules_of
 from xscl.memory.budget import LEAST_MEMORY
 from xscl.sizes import size_of_text
 from xscl.times import duration, to_seconds
 
 __all__ = [
-    "ALLOW_PRIVATE",
-    "COMMIT_EVERY",
-    "CONTACT",
-    "DEAD_LETTERS",
-    "DRY_RUN",
-    "EVERY",
-    "FIELD_OF_ID",
-    "FIELD_OF_TIME",
-    "LINKS",
-    "MAX_DOCUMENT",
-    "MEMORY",
-    "PARAMS",
+    "DURATION",
+    "FORM",
+    "PERIOD",
     "QUERIES",
-    "QUERIES_OR_NONE",
-    "QUERY_AND_DOCUMENTS",
-    "RETAIN",
-    "RETAIN_MOST",
+    "RATES",
     "SOURCE",
-    "STATE",
-    "STREAM",
-    "UPDATES",
-    "Assignment",
-    "CommitEvery",
-    "Duration",
+    "AllowPrivate",
+    "Consistency",
+    "Contact",
+    "DeadLetters",
+    "DryRun",
+    "Fetching",
+    "Form",
     "GivenQuery",
-    "Period",
+    "Kind",
+    "Links",
+    "MaxDocument",
+    "Memory",
+    "Params",
+    "Queries",
+    "QueriesOrNone",
+    "QueryAndDocuments",
+    "Rates",
+    "Revisable",
+    "State",
+    "Stream",
+    "assignment",
+    "by_default",
+    "echo_json",
+    "flag",
+    "group",
+    "option",
+    "size",
+    "takes",
+    "with_default",
+    "wrong_usage",
 ]
 
+Value = TypeVar("Value")
+Options = TypeVar("Options")
 Command = TypeVar("Command", bound=Callable[..., object])
+Adding = Callable[[Command], Command]
+"""A decorator that gives a command options or an argument."""
 
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 _GIVEN = "xscl.queries"
 
 
+def option(help: str, *flags: str, **attributes: Any) -> Callable[[str], Adding[Any]]:
+    """The option of a field, `--its-name` unless flags are given; its default is in the help."""
+    attributes.setdefault("show_default", "default" in attributes)
+    return lambda name: click.option(
+        *(flags or (f"--{name.replace('_', '-')}",)), name, help=help, **attributes
+    )
+
+
+def flag(help: str) -> Callable[[str], Adding[Any]]:
+    """The option of a field that is true where it is given."""
+    return option(help, is_flag=True)
+
+
+def group(options: Adding[Any]) -> Callable[[str], Adding[Any]]:
+    """Several options of one field, which has their values by name."""
+    return lambda name: options
+
+
+def takes(kind: type[Options]) -> Callable[[Callable[[Options], int]], Callable[..., int]]:
+    """Gives a command the options of a dataclass: its own first, then those of its bases."""
+    hints = get_type_hints(kind, include_extras=True)
+    names = [name for one in kind.__mro__ for name in inspect.get_annotations(one)]
+
+    def decorate(function: Callable[[Options], int]) -> Callable[..., int]:
+        @functools.wraps(function)
+        def command(**given: object) -> int:
+            own = {name: given.pop(name) for name in names if name in given}
+            return function(kind(**own, **{name: given for name in names if name not in own}))
+
+        for name in reversed(names):
+            (adding,) = hints[name].__metadata__
+            adding(name)(command)
+        return command
+
+    return decorate
+
+
+def with_default(name: str) -> type[click.Group]:
+    """A group of commands, of which the one of a name need not be named before its argument."""
+
+    class WithDefault(click.Group):
+        def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+            if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+                args = [name, *args]
+            return super().parse_args(ctx, args)
+
+    return WithDefault
+
+
+def by_default(name: str) -> bool:
+    """Whether the option of a field of the command at hand is not given."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.DEFAULT
+
+
+@contextlib.contextmanager
+def wrong_usage(option: str = "") -> Iterator[None]:
+    """Makes wrong usage of what an option names and is not there or cannot be."""
+    try:
+        yield
+    except (XSCLError, FileNotFoundError, ValueError) as error:
+        raise click.UsageError(f"{option}: {error}" if option else str(error)) from error
+
+
+def echo_json(members: object) -> None:
+    """Prints what `--format json` shows."""
+    click.echo(json.dumps(members, indent=2, ensure_ascii=False))
+
+
 class GivenQuery(str):
-    """A query that is given on the command line, where the name of a query file may stand."""
+    """A query that is given on the command line, where the name of a query file may be."""
 
     __slots__ = ("text",)
 
@@ -97,9 +190,9 @@ def _one_query(
     return (first if given else _FILE.convert(first, argument, context), *others)
 
 
-def _with_given(argument: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def _argument(callback: Callable[..., object], form: str) -> Callable[[str], Adding[Any]]:
     """An argument of queries, and the option of those that are given in its place."""
-    option = click.option(
+    given = click.option(
         "-q",
         "given_queries",
         multiple=True,
@@ -107,231 +200,209 @@ def _with_given(argument: Callable[[Command], Command]) -> Callable[[Command], C
         expose_value=False,
         metavar="QUERY",
         callback=_keep_given,
-        help="A query, in place of a query file or beside one.",
+        help="A query, in place of a query file or alongside one.",
     )
-    return lambda command: argument(option(command))
+    return lambda name: (
+        lambda command: click.argument(name, nargs=-1, metavar=form, callback=callback)(
+            given(command)
+        )
+    )
 
 
-QUERIES = _with_given(
-    click.argument("queries", nargs=-1, metavar="[QUERIES]...", callback=_all_queries)
-)
-QUERIES_OR_NONE = _with_given(
-    click.argument("queries", nargs=-1, metavar="[QUERIES]...", callback=_queries)
-)
-QUERY_AND_DOCUMENTS = _with_given(
-    click.argument("words", nargs=-1, metavar="QUERIES [DOC]...", callback=_one_query)
-)
+Queries = Annotated[Sequence[str], _argument(_all_queries, "[QUERIES]...")]
+QueriesOrNone = Annotated[Sequence[str], _argument(_queries, "[QUERIES]...")]
+QueryAndDocuments = Annotated[Sequence[str], _argument(_one_query, "QUERIES [DOC]...")]
 
 
-class Assignment(click.ParamType[tuple[str, str]]):
+class Kind(click.ParamType[Value]):
+    """A text that `read` makes a value of, or raises ValueError."""
+
+    def __init__(self, name: str, read: Callable[[str], Value]) -> None:
+        self.name, self._read = name, read
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Value:
+        if not isinstance(value, str):
+            return cast(Value, value)
+        try:
+            return self._read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _level(text: str) -> str:
+    try:
+        return str(Level.of(text))
+    except XSCLError as error:
+        raise ValueError(str(error)) from error
+
+
+def assignment(form: str, example: str) -> Kind[tuple[str, str]]:
     """`NAME=VALUE`, in a form such as `STREAM=SOURCE`."""
 
-    def __init__(self, form: str, example: str) -> None:
-        self.name = form
-        self._example = example
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        name, equals, assigned = str(value).partition("=")
+    def read(text: str) -> tuple[str, str]:
+        name, equals, assigned = text.partition("=")
         if not (name and equals and assigned):
-            problem = f"{value!r} is not of the form {self.name}, such as {self._example}"
-            self.fail(problem, param, ctx)
+            raise ValueError(f"{text!r} is not of the form {form}, such as {example}")
         return name, assigned
 
-
-SOURCE = Assignment("STREAM=SOURCE", "S=feeds/")
-FIELD_OF_ID = click.option(
-    "--id",
-    "id",
-    multiple=True,
-    metavar="[STREAM=]FIELD",
-    help="The field that is the id of a document of --json and --docs.",
-)
-FIELD_OF_TIME = click.option(
-    "--time",
-    "time",
-    multiple=True,
-    metavar="[STREAM=]FIELD",
-    help="The field that is its time; mtime is its file's last modification.",
-)
-TABLE = Assignment("NAME=FILE.csv", "promo=authors.csv")
+    return Kind(form, read)
 
 
-class Size(click.ParamType[int]):
+def _rate(text: str) -> tuple[str, float]:
+    stream, equals, rate = text.rpartition("=")
+    try:
+        if stream and equals and 0 < (found := float(rate)) < inf:
+            return stream, found
+    except ValueError:
+        pass
+    raise ValueError(f"{text!r} is not of the form STREAM=RATE, documents a second, such as S=20.5")
+
+
+def size(least: int = 1) -> Kind[int]:
     """A number of bytes, alone or with a unit such as `MiB`."""
 
-    name = "SIZE"
-
-    def __init__(self, least: int = 1) -> None:
-        self._least = least
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        try:
-            size = size_of_text(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        if size < self._least:
-            self.fail(f"{value!r} is less than {self._least >> 20} MiB", param, ctx)
+    def read(text: str) -> int:
+        if (size := size_of_text(text)) < least:
+            raise ValueError(f"{text!r} is less than {least >> 20} MiB")
         return size
 
+    return Kind("SIZE", read)
 
-STREAM = click.option(
-    "--stream", metavar="NAME", help="Only the matches that queries publish to this stream."
+
+def _period(text: str) -> float:
+    text = text.strip()
+    period = duration(f"{text}in" if text.lower().endswith("m") else text)
+    if period is None or period < 1_000_000:
+        raise ValueError(f"{text!r} is less than a second, or without end")
+    return to_seconds(period)
+
+
+DURATION = Kind("DURATION", duration)
+"""A duration in the language's form, in microseconds; None for INF."""
+
+PERIOD = Kind("DURATION", _period)
+"""A duration in the language's form, or with `m` for minutes as is usual for this; in seconds."""
+
+SOURCE = assignment("STREAM=SOURCE", "S=feeds/")
+
+FORM = click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-STATE = click.option(
-    "--state",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="A file that keeps all that the next run needs to go on where this one ends.",
+Form = Annotated[str, group(FORM)]
+QUERIES = _argument(_all_queries, "[QUERIES]...")("queries")
+Stream = Annotated[
+    str | None, option("Only the matches that queries publish to this stream.", metavar="NAME")
+]
+State = Annotated[
+    str | None,
+    option(
+        "A file that keeps all that the next run needs to continue where this one ends.",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+    ),
+]
+DryRun = Annotated[bool, flag("Only list the queries of --state that continue, start and stop.")]
+Links = Annotated[
+    Rules,
+    option(
+        "How links of feed items are written: canonical (one form for one page), canonical "
+        "less rules of it (canonical,-www,-scheme), or raw (as given).",
+        type=Kind("RULES", rules_of),
+        default="canonical",
+    ),
+]
+MaxDocument = Annotated[
+    int,
+    option(
+        "The size of a document (line, file, feed) above which it is skipped.",
+        type=size(),
+        default="16 MiB",
+    ),
+]
+Memory = Annotated[
+    int | None,
+    option(
+        "The bytes that are retained in memory, 64 MiB at least; the rest goes to temporary files.",
+        type=size(LEAST_MEMORY),
+        metavar="SIZE",
+    ),
+]
+Revisable = Annotated[
+    Sequence[str],
+    option(
+        "A stream whose documents may be retracted (docs/envelope.md); may be repeated.",
+        multiple=True,
+        metavar="STREAM",
+    ),
+]
+Consistency = Annotated[
+    str | None,
+    option(
+        "When matches are reported, of queries that say nothing of it: strong, middle, "
+        "middle(5 s), weak (docs/patterns.md).  [default: strong]",
+        metavar="LEVEL",
+        type=Kind("LEVEL", _level),
+    ),
+]
+_RATES: dict[str, Any] = {
+    "type": Kind("STREAM=RATE", _rate),
+    "multiple": True,
+}
+RATES = click.option(
+    "--rates",
+    **_RATES,
+    help="How many documents of a stream come each second, for the plans of queries in EQL; may "
+    "be repeated.  [default: 1]",
 )
+Rates = Annotated[
+    Sequence[tuple[str, float]],
+    option(
+        "How many documents of a stream come each second, for the plans of queries in EQL; may "
+        "be repeated.  [default: as measured]",
+        "--rates",
+        **_RATES,
+    ),
+]
+DeadLetters = Annotated[
+    str | None,
+    option(
+        "A file to which each skipped document is added, with the reason.",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+    ),
+]
+Params = Annotated[
+    Sequence[tuple[str, str]],
+    option(
+        "A CSV file: each row is a subscription of the query NAME, each column a parameter.",
+        multiple=True,
+        type=assignment("NAME=FILE.csv", "promo=authors.csv"),
+    ),
+]
+Contact = Annotated[
+    str | None,
+    option("Your mail or web address, sent to the servers of the feeds.", metavar="ADDRESS"),
+]
+AllowPrivate = Annotated[bool, flag("Read feeds from this machine and its private network, too.")]
 
 
-class CommitEvery(click.ParamType[float]):
-    """For how many seconds a document may wait until the state has it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetching:
+    """How feeds are fetched, and their items read."""
 
-    name = "DURATION"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        try:
-            return seconds_of(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-COMMIT_EVERY = click.option(
-    "--commit-every",
-    type=CommitEvery(),
-    default="0 s",
-    show_default="after each batch",
-    help="How long batches may wait until --state is written, then with all that wait.",
-)
-DRY_RUN = click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Only list the queries of --state that go on, start and stop.",
-)
-
-
-class LinkRules(click.ParamType[Rules]):
-    """`canonical`, `raw`, or `canonical` less some of its rules."""
-
-    name = "RULES"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Rules:
-        if isinstance(value, frozenset):
-            return value
-        try:
-            return rules_of(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-LINKS = click.option(
-    "--links",
-    type=LinkRules(),
-    default="canonical",
-    show_default=True,
-    help="How links of feed items are written: canonical (one form for one page), canonical less "
-    "rules of it (canonical,-www,-scheme), or raw (as given).",
-)
-MAX_DOCUMENT = click.option(
-    "--max-document",
-    type=Size(),
-    default="16 MiB",
-    show_default=True,
-    help="The size of a document (line, file, feed) above which it is skipped.",
-)
-MEMORY = click.option(
-    "--memory",
-    type=Size(LEAST_MEMORY),
-    metavar="SIZE",
-    help="The bytes that are held in memory, 64 MiB at least; the rest goes to temporary files.",
-)
-DEAD_LETTERS = click.option(
-    "--dead-letters",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="A file to which each skipped document is added, with the reason.",
-)
-PARAMS = click.option(
-    "--params",
-    multiple=True,
-    type=TABLE,
-    help="A CSV file: each row is a subscription of the query NAME, each column a parameter.",
-)
-
-
-class Duration(click.ParamType[int | None]):
-    """A duration in the language's form, in microseconds; None for INF."""
-
-    name = "DURATION"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | None:
-        try:
-            return duration(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-class Period(click.ParamType[float]):
-    """A duration in the language's form, or with `m` for minutes as is usual for this; in
-    seconds."""
-
-    name = "DURATION"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        text = str(value).strip()
-        try:
-            period = duration(f"{text}in" if text.lower().endswith("m") else text)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        if period is None or period < 1_000_000:
-            self.fail(f"{text!r} is less than a second, or without end", param, ctx)
-        return to_seconds(period)
-
-
-EVERY = click.option(
-    "--every",
-    type=Period(),
-    default="10m",
-    show_default="10m; with --once, until the next run",
-    help="The time between two fetches of a feed, unless its server asks for more.",
-)
-CONTACT = click.option(
-    "--contact",
-    metavar="ADDRESS",
-    help="Your mail or web address, sent to the servers of the feeds.",
-)
-ALLOW_PRIVATE = click.option(
-    "--allow-private",
-    is_flag=True,
-    help="Read feeds from this machine and its private network, too.",
-)
-UPDATES = click.option(
-    "--updates", is_flag=True, help="Publish an edited item again, as a document of its own."
-)
-RETAIN = click.option(
-    "--retain",
-    type=Duration(),
-    default="1 week",
-    show_default=True,
-    help="How long items of feeds are retained for queries that come later; 0 retains none so.",
-)
-RETAIN_MOST = click.option(
-    "--retain-most",
-    type=click.IntRange(0),
-    default=RETAINED,
-    show_default=True,
-    help="How many items of a stream are retained at most that no query reads.",
-)
+    every: Annotated[
+        float,
+        option(
+            "The time between two fetches of a feed, unless its server asks for more.",
+            type=PERIOD,
+            default="10m",
+            show_default=True,
+        ),
+    ]
+    contact: Contact
+    allow_private: AllowPrivate
+    updates: Annotated[bool, flag("Publish an edited item again, as a document of its own.")]
+    links: Links
+    max_document: MaxDocument

@@ -1,7 +1,7 @@
 """Where matches are written as lines: standard output, or the file of `-o`.
 
-`run` writes it anew, in its place when the run has come to its end; `watch` adds to it; with a
-state both go on where the last run ended.
+`run` rewrites it, in its place when the run has come to its end; `watch` adds to it; with a
+state both continue where the last run ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from xscl.matches.unwritten import Report
     from xscl.queries.subscription import Subscription
 
-__all__ = ["TEXT", "fate_of", "form_of", "is_written_anew", "line_writer"]
+__all__ = ["TEXT", "fate_of", "form_of", "is_replaced", "line_writer"]
 
 TEXT = "text"
 """The form of lines that are sentences."""
@@ -54,7 +54,7 @@ def line_writer(
     a state, to a file whose length the state knows, each match once.  Those that cannot be written
     are reported.
 
-    The file is written anew, unless that is `dropped` at the end; with None it is added to.
+    The file is rewritten, unless that is `dropped` at the end; with None it is added to.
     """
     lines, keeper = _each(_lines(engine, form, output), report), engine.keeper
     add = dropped is None
@@ -119,11 +119,15 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
     from rich.console import Console
 
     console = Console(highlight=False)
-    linked = Sentences(query_of, links=console.color_system is not None and takes_links())
+    links = console.color_system is not None and takes_links()
+    linked = Sentences(query_of, links=links)
 
     def on_console(match: Match) -> bytes:
+        sentence = linked.sentence(match)
+        if links:  # an address that is written out is of use only whole
+            sentence.truncate(console.width, overflow="ellipsis")
         with console.capture() as shown:
-            console.print(linked.sentence(match), soft_wrap=True)
+            console.print(sentence, soft_wrap=True)
         return shown.get().encode()
 
     return lambda matches: map(on_console, matches)
@@ -151,7 +155,7 @@ def _in_chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
     yield b"".join(chunk)
 
 
-def is_written_anew(output: str, form: str, keeper: Keeper | None) -> bool:
+def is_replaced(output: str, form: str, keeper: Keeper | None) -> bool:
     """Whether a run replaces what is in the file of `-o`: a feed and what a state has written go
     on."""
     if form in FEED_FORMS:
@@ -159,15 +163,17 @@ def is_written_anew(output: str, form: str, keeper: Keeper | None) -> bool:
     return form == "counts" or keeper is None or keeper.written(os.path.abspath(output)) is None
 
 
-def fate_of(output: str, *, dropped: bool, anew: bool) -> str:
+def fate_of(output: str, *, dropped: bool, replaced: bool, was_there: bool) -> str:
     """What has become of the file of `-o`, as a closing line.
 
-    >>> fate_of("out.jsonl", dropped=False, anew=True)
-    'out.jsonl: written anew'
+    >>> fate_of("out.jsonl", dropped=False, replaced=True, was_there=True)
+    'out.jsonl: rewritten'
     """
     if dropped:
-        return f"{output}: as it was, for the run was interrupted; --state goes on where it ended"
-    return f"{output}: {'written anew' if anew else 'added to'}"
+        return f"{output}: as it was, for the run was interrupted; --state continues where it ended"
+    if not was_there:
+        return f"{output}: {'written' if os.path.exists(output) else 'not made: nothing to write'}"
+    return f"{output}: {'rewritten' if replaced else 'added to'}"
 
 
 def _add(path: str, lines: Iterable[bytes]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from json import JSONDecoder
 from typing import TYPE_CHECKING
 
 import click
@@ -51,21 +52,45 @@ def _read(path: str) -> str:
         text = path.text if isinstance(path, GivenQuery) else read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{path} is no UTF-8 text: byte {error.start} is wrong") from error
+    if path.endswith((".json", ".jsonl")):
+        text = _statements(path, text)
     if not text.strip() or (len(text) < _SHORT and not scan(text).statements):
         what = "it has nothing but comments" if text.strip() else "it is empty"
         raise click.UsageError(f"{_STANDARD_INPUT if path == '-' else path} has no query: {what}")
     return text
 
 
-def read_queries(paths: Sequence[str]) -> tuple[list[Dissection], int]:
-    """The good queries of some files, parameters standing for themselves, and how many errors
-    were printed."""
+def _statements(path: str, text: str) -> str:
+    """The descriptions of automata in a file, an object or one a line, as a query file."""
+    statements, decoder, at = list[str](), JSONDecoder(), 0
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        try:
+            described, end = decoder.raw_decode(text, at)
+        except ValueError as error:
+            line = text.count("\n", 0, getattr(error, "pos", at)) + 1
+            what = getattr(error, "msg", str(error))
+            raise click.UsageError(f"{path}, line {line}: no JSON: {what}") from error
+        if not isinstance(described, dict):
+            line = text.count("\n", 0, at) + 1
+            what = "found no object, expected the description of an automaton"
+            raise click.UsageError(f"{path}, line {line}: {what}")
+        statements.append(f"AUTOMATON {text[at:end]};\n")
+        at = end
+    return "".join(statements)
+
+
+def read_queries(
+    paths: Sequence[str], rates: Mapping[str, float] | None = None
+) -> tuple[list[Dissection], int]:
+    """The good queries of some files, parameters standing for themselves, planned for some rates of
+    streams; and how many errors were printed."""
     from xscl.engine import Engine
     from xscl.language.parameters import Prepared, parameters
     from xscl.language.read import parse_from
 
     bad, first = 0, 1
-    with Engine() as engine:
+    with Engine(rates=rates) as engine:
         for path in paths:
             text = _read(path)
             queries, _, first = parse_from(text, first)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from xscl.cli.log import Level, log_of_command
+from xscl.cli.sources import unfed
 from xscl.counts import counted
+from xscl.documents.intake import Skipped
 from xscl.errors import DocumentError, MatchError, QueryStopped, XSCLError
 from xscl.files.named import named
 from xscl.printable import printable
@@ -30,10 +35,10 @@ __all__ = ["Report", "Terminal", "report_of"]
 _SHOWN = 20
 _SAMPLE, _SMALL = 100, 50_000
 """The documents of all streams that are read, and the characters of each, that are kept to be
-looked at in the end; of other streams it is as many at most, one of each."""
+looked at in the end, drawn by stream; of other streams, as many at most, it is one of each."""
 
 _HINTS, _FEW = 3, 20
-"""The hints that are given at most; of queries that find nothing beside many that do, none is."""
+"""The hints that are given at most; of queries that find nothing where many others do, none is."""
 
 
 class Terminal:
@@ -117,24 +122,29 @@ class Report(Terminal):
         self.lost = 0
         self.read = 0
         self.matches = 0
+        """What was reported, with what was taken back."""
+        self.taken_back = 0
         self._unwritten: OSError | None = None
         self.by_query: Counter[str] = Counter()
         self.fruitless = False
         self.how_far = self._counts
-        self._sample: list[dict[str, object]] = []
-        self._sampled: Counter[str] = Counter()
+        self._sample: dict[str, list[dict[str, object]]] = {}
+        self._seen: Counter[str] = Counter()
+        self._random = random.Random(0)
         self._unread: Counter[str] = Counter()
-        self._before = (0, 0, 0)
+        self._dates = (0, 0)
+        self._unfed: set[str] | None = None
+        self._before = 0, Skipped()
 
     def begin(self, engine: Engine) -> None:
-        """What an engine has taken in by now is no part of the run."""
-        self._before = (engine.documents, engine.skipped.duplicate, engine.skipped.late)
+        """What an engine has ingested by now is no part of the run."""
+        self._before = (engine.documents, replace(engine.skipped))
 
     def skip(self, error: DocumentError) -> None:
         """Reports a document that cannot be read; the first ones one by one."""
         self.malformed += 1
         if self._dead_letters is not None:
-            # A callback of the engine's may not raise: whoever asks for the rest does.
+            # A callback of the engine's may not raise: the reader of the rest does.
             try:
                 with (
                     named(self._dead_letters),
@@ -147,6 +157,10 @@ class Report(Terminal):
             self.say(f"skipped: {error}")
         elif self.malformed == _SHOWN + 1:
             self.say("skipped: more documents, which are only counted")
+
+    def dates(self, items: int, undated: int) -> None:
+        """Counts items of feeds, and those that have no date."""
+        self._dates = self._dates[0] + items, self._dates[1] + undated
 
     def unwritten(self, error: MatchError) -> None:
         """Reports a match that cannot be written; the first ones one by one."""
@@ -167,7 +181,7 @@ class Report(Terminal):
         """Passes envelopes on, counting them and those whose stream no query reads."""
         enough = max(1, _SAMPLE // max(1, len(engine.streams)))
         for envelope in envelopes:
-            if "advance" in envelope and not {"xml", "json"} & envelope.keys():
+            if not {"xml", "json"} & envelope.keys() and {"advance", "retract"} & envelope.keys():
                 yield envelope
                 continue
             self.read += 1
@@ -177,17 +191,25 @@ class Report(Terminal):
                 if not engine.reads(stream):
                     self._unread[stream] += 1
                     most = 1
-                if self._sampled[stream] < most:
-                    self._keep(envelope, stream)
+                self._keep(envelope, stream, most)
             if self.read % 1000 == 0:
                 self.found(0)
             yield envelope
 
-    def _keep(self, envelope: dict[str, object], stream: str) -> None:
-        """Keeps a document for the hints, if it is small and there is room."""
-        if len(self._sample) < 2 * _SAMPLE and _is_small(envelope):
-            self._sampled[stream] += 1
-            self._sample.append(envelope)
+    def _keep(self, envelope: dict[str, object], stream: str, most: int) -> None:
+        """Keeps a document for the hints with the same chance as each other one of its stream, if
+        it is small."""
+        self._seen[stream] += 1
+        kept = self._sample.get(stream)
+        if kept is None:
+            if len(self._sample) >= _SAMPLE:
+                return
+            kept = self._sample[stream] = []
+        if len(kept) < most:
+            if _is_small(envelope):
+                kept.append(envelope)
+        elif (place := self._random.randrange(self._seen[stream])) < most and _is_small(envelope):
+            kept[place] = envelope
 
     def found(self, matches: int) -> None:
         """Adds matches, and shows how far the run is.  Raises OSError if a dead letter could not be
@@ -202,31 +224,55 @@ class Report(Terminal):
 
     def tally(self, matches: Iterable[Match]) -> None:
         """Counts matches by their queries."""
-        self.by_query.update([match.query for match in matches])
+        for match in matches:
+            self.by_query[match.query] += -1 if match.retracts else 1
+            self.taken_back += match.retracts
+
+    def unfed(self, engine: Engine, fed: Collection[str]) -> None:
+        """Says once which streams that queries read no source feeds."""
+        if self._unfed is None and fed:
+            found = dict(unfed(engine, fed))
+            self._unfed = {*found}
+            for text in found.values():
+                self.say(f"note: {text}")
 
     def hint(self, engine: Engine, stream: str | None = None) -> None:
         """Says of queries that have found nothing why that may be; of all, or of those that
-        publish to a stream."""
+        publish to a stream.  With a state, an earlier run may have found something."""
+        self.unfed(engine, self._seen)
         queries = engine.subscriptions
-        if not engine.documents or (self.by_query and len(queries) > _FEW):
+        if (
+            engine.keeper is not None
+            or not engine.documents
+            or (self.by_query and len(queries) > _FEW)
+        ):
             return
+        sample = [*chain.from_iterable(self._sample.values())]
+        for one in queries:
+            if one.name in self.by_query and one.wiring.events is not None:
+                with contextlib.suppress(XSCLError):
+                    if (why := engine.hint(one.name, sample, names_only=True)) is not None:
+                        self.note(f"query {one.name!r}: {why}")
         silent = [
             one.name
             for one in queries
-            if one.name not in self.by_query and stream in (None, one.wiring.stream)
+            if one.name not in self.by_query
+            and stream in (None, one.wiring.stream)
+            and not (self._unfed and one.streams & self._unfed)
         ]
         for name in silent[:_HINTS]:
             with contextlib.suppress(XSCLError):
-                if (why := engine.hint(name, self._sample)) is not None:
+                if (why := engine.hint(name, sample)) is not None:
                     self.note(f"query {name!r} found nothing: {why}")
         if len(silent) > _HINTS:
             self.note(
                 f"{counted(len(silent) - _HINTS, 'more query', 'more queries')} found nothing"
             )
 
-    def close(self, engine: Engine, *, table: bool = False) -> int:
-        """Prints the closing summary, with `table` after the matches of each query; returns how
-        many documents were skipped."""
+    def close(self, engine: Engine, *, table: bool = False, waits: bool = False) -> int:
+        """Prints the closing summary, with `table` after the matches of each query; of a command
+        that `waits` for its documents, without how fast they were.  Returns how many documents
+        were skipped."""
         self.found(0)
         seconds = time.perf_counter() - self._started
         self.stop()
@@ -240,22 +286,32 @@ class Report(Terminal):
                 f"note: no query reads stream {stream!r} ({counted(count, 'document')}); "
                 f"the queries read: {known}"
             )
-        documents, duplicate, late = self._before
+        items, undated = self._dates
+        if undated:
+            have, their = ("has", "its") if undated == 1 else ("have", "their")
+            self.note(
+                f"note: {undated:,} of {counted(items, 'item')} of feeds {have} no date, or one in "
+                f"the future; {their} time is that of {their} file or fetch"
+            )
+        documents, before = self._before
         documents = engine.documents - documents
         reasons = {
             "malformed": self.malformed,
-            "duplicate": engine.skipped.duplicate - duplicate,
-            "late": engine.skipped.late - late,
+            "duplicate": engine.skipped.duplicate - before.duplicate,
+            "late": engine.skipped.late - before.late,
+            "unknown": engine.skipped.unknown - before.unknown,
         }
         skipped = sum(reasons.values())
         # Duplicates have been taken before.
         self.fruitless = not documents and skipped > reasons["duplicate"]
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
-        rate = documents / seconds if seconds else 0
+        has_rate = documents and seconds and not waits
+        rate = f", {documents / seconds:,.0f} docs/s" if has_rate else ""
+        back = f", {self.taken_back:,} taken back" if self.taken_back else ""
         lost = f" ({self.lost:,} not written)" if self.lost else ""
         self.note(
             f"{counted(documents, 'document')}, {skipped:,} skipped{f' ({why})' if why else ''}, "
-            f"{counted(self.matches, 'match')}{lost}, {rate:,.0f} docs/s"
+            f"{counted(self.matches - self.taken_back, 'match')}{back}{lost}{rate}"
         )
         return skipped
 

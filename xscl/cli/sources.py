@@ -1,19 +1,19 @@
 """The sources of documents: an option for each kind, and how its values are read.
 
-Whoever adds a kind of source writes its module in `xscl.sources` and enters it in `SOURCES`.
+A new kind of source has a module in `xscl.sources` and an entry in `SOURCES`.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import click
 
-from xscl.cli.options import FIELD_OF_ID, FIELD_OF_TIME, SOURCE
+from xscl.cli.options import SOURCE, group, wrong_usage
 from xscl.errors import DocumentError, XSCLError
 from xscl.feeds import CANONICAL, Rules
 from xscl.sources.envelopes import Place, read_placed
@@ -22,15 +22,18 @@ from xscl.sources.limits import MAX_DOCUMENT
 
 if TYPE_CHECKING:
     from xscl.durable.positions import Mark, Positions
+    from xscl.engine import Engine
 
 __all__ = [
     "Given",
     "Reading",
+    "Sources",
     "check_given",
     "fields_of",
+    "named_streams",
     "read_sources",
     "reads_standard_input",
-    "source_options",
+    "unfed",
 ]
 
 Envelope = dict[str, object]
@@ -44,12 +47,14 @@ Given = Mapping[str, Sequence[Any]]
 class Reading:
     """How sources are read: a document that cannot be read, or has more than `max_document`
     bytes, goes to `on_error`; `links` are the rules of feeds' links, `fields` those of a stream's
-    documents that are their id and time."""
+    documents that are their id and time; `on_dates` gets how many items a feed has, and how many of
+    them no date."""
 
     on_error: Callable[[DocumentError], None]
     max_document: int = MAX_DOCUMENT
     links: Rules = CANONICAL
     fields: Callable[[str], Fields] = lambda stream: Fields()
+    on_dates: Callable[[int, int], object] = lambda items, undated: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +119,19 @@ def _feeds(value: tuple[str, str], how: Reading) -> Iterable[Envelope]:
 
     stream, source = value
     return read_feeds(
-        source, stream, on_error=how.on_error, links=how.links, max_document=how.max_document
+        source,
+        stream,
+        on_error=how.on_error,
+        links=how.links,
+        max_document=how.max_document,
+        on_dates=how.on_dates,
     )
 
 
 def _items(folder: str, how: Reading) -> Iterable[Envelope]:
     from xscl.sources.ingested import read_items
 
-    return read_items(folder, how.on_error)
+    return read_items(folder, how.on_error, how.on_dates)
 
 
 SOURCES = (
@@ -150,7 +160,7 @@ SOURCES = (
 )
 
 
-def source_options(command: Command) -> Command:
+def _source_options(command: Command) -> Command:
     """Gives a command an option for each kind of source; it gets their values by name."""
     for source in reversed(SOURCES):
         kind = SOURCE if source.metavar.startswith("STREAM=") else str
@@ -163,7 +173,16 @@ def source_options(command: Command) -> Command:
             help=source.help,
         )
         command = option(command)
-    return FIELD_OF_TIME(FIELD_OF_ID(command))
+    for name, help in (
+        ("time", "The field that is its time; mtime is its file's last modification."),
+        ("id", "The field that is the id of a document of --json and --docs."),
+    ):
+        shown = "[STREAM=]FIELD"
+        command = click.option(f"--{name}", name, multiple=True, metavar=shown, help=help)(command)
+    return command
+
+
+Sources = Annotated[Given, group(_source_options)]
 
 
 def check_given(given: Given) -> None:
@@ -171,6 +190,30 @@ def check_given(given: Given) -> None:
     if not any(given[source.name] for source in SOURCES):
         *others, last = (f"--{source.name}" for source in SOURCES)
         raise click.UsageError(f"nothing to read: give {', '.join(others)} or {last}")
+
+
+def named_streams(given: Given) -> set[str]:
+    """The streams of sources that name theirs; none where some source's documents do."""
+    if any(given[source.name] for source in SOURCES if source.metavar.count("=") == 0):
+        return set()
+    return {value[0] for source in SOURCES for value in given[source.name]}
+
+
+def unfed(engine: Engine, fed: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Each stream that queries read though nothing feeds or publishes it, nor does a state retain
+    documents of it; with a sentence about it."""
+    spare = sorted(stream for stream in fed if not engine.reads(stream))
+    for stream in engine.streams:
+        if stream in fed or stream in engine.published or len(engine.held(stream=stream)):
+            continue
+        readers = [one.name for one in engine.subscriptions if stream in one.streams]
+        which = f"query {readers[0]!r} reads"
+        if others := len(readers) - 1:
+            which = f"query {readers[0]!r} and {others:,} more read"
+        # Where one stream alone is read by no query, it is meant, whatever its name.
+        meant = spare if len(spare) == 1 else get_close_matches(stream, spare, n=1)
+        ends = f"did you mean {meant[0]!r}?" if meant else f"fed: {', '.join(sorted(fed))}"
+        yield stream, f"no source feeds stream {stream!r}, which {which}; {ends}"
 
 
 def reads_standard_input(given: Given) -> bool:
@@ -215,14 +258,14 @@ def _read(
     source: Source, value: Any, how: Reading, positions: Positions | None
 ) -> Iterable[tuple[Envelope, Mark]]:
     text = value if isinstance(value, str) else "=".join(value)
-    with _usage(f"--{source.name} {text}"):
+    with wrong_usage(f"--{source.name} {text}"):
         if (placed := source.placed) is None:
             assert source.read is not None
             envelopes = source.read(value, how)
             if positions is None:
                 return ((envelope, None) for envelope in envelopes)
             return positions.documents(f"{source.name} {text}", envelopes)
-        # What is missing is told at once, not when the first document is asked for.
+        # What is missing is reported immediately, not when the first document is asked for.
         from_the_beginning = placed(value, how, None)
         if positions is None:
             return ((envelope, None) for envelope, _ in from_the_beginning)
@@ -232,12 +275,3 @@ def _read(
             else (f"{source.name} {value[0]}", value[1])
         )
         return positions.lines(kind, path, lambda after: placed(value, how, after))
-
-
-@contextlib.contextmanager
-def _usage(option: str) -> Iterator[None]:
-    """Makes a source that does not exist wrong usage, of the option."""
-    try:
-        yield
-    except (XSCLError, FileNotFoundError) as error:
-        raise click.UsageError(f"{option}: {error}") from error

@@ -1,4 +1,4 @@
-"""`xscl state`: what a state file holds, as a table or as JSON; and the file written anew."""
+"""`xscl state`: what a state file holds, as a table or as JSON; and the file rewritten."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from xscl.cli.options import FORM, echo_json
 from xscl.counts import counted
 from xscl.durable.compaction import compact
 from xscl.durable.state_file import looking_at
@@ -43,12 +44,8 @@ _WAITING = """
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
-@click.option(
-    "--compact", "smaller", is_flag=True, help="Write the file anew, without unused space."
-)
+@FORM
+@click.option("--compact", "smaller", is_flag=True, help="Rewrite the file without unused space.")
 def state(file: Path, form: str, smaller: bool) -> int:
     """Shows what a state file holds.
 
@@ -62,7 +59,7 @@ def state(file: Path, form: str, smaller: bool) -> int:
         )
     contents = _contents(file)
     if form == "json":
-        click.echo(json.dumps(contents, indent=2, ensure_ascii=False))
+        echo_json(contents)
         return 0
     console = Console(highlight=False)
     for part in _tables(contents):
@@ -124,48 +121,48 @@ def _time(microseconds: object) -> str | None:
     return moment(int(float(str(microseconds))) // 1_000_000 * 1_000_000)
 
 
-def _tables(told: Mapping[str, Any]) -> Iterator[Table]:
-    """The tables of what `xscl state --format json` tells."""
-    skipped = [f"{count:,} {reason}" for reason, count in told["skipped"].items() if count]
-    names = told["queries"]
-    more = ["…"] if len(names) < told["subscriptions"] else []
-    late = "any" if told["lateness"] is None else f"{told['lateness']:,g} s"
-    taken = counted(told["taken"], "document")
+def _tables(shown: Mapping[str, Any]) -> Iterator[Table]:
+    """The tables of what `xscl state --format json` shows."""
+    skipped = [f"{count:,} {reason}" for reason, count in shown["skipped"].items() if count]
+    names = shown["queries"]
+    more = ["…"] if len(names) < shown["subscriptions"] else []
+    late = "any" if shown["lateness"] is None else f"{shown['lateness']:,g} s"
+    taken = counted(shown["taken"], "document")
     summary = Table(box=None, pad_edge=False, show_header=False)
     summary.add_column(style="bold")
     summary.add_column(overflow="fold")
     for name, value in {
-        "state": told["file"],
-        "made": f"{told['made']} by {told['made_by']}, version {told['version']}",
-        "size": f"{counted(told['size'], 'byte')}, {told['bytes_of_documents']:,} of documents",
-        "queries": f"{told['subscriptions']:,}: {', '.join([*names, *more])}" if names else "none",
-        "taken": f"{taken}, the latest of {told['latest'] or 'no time'}",
+        "state": shown["file"],
+        "made": f"{shown['made']} by {shown['made_by']}, version {shown['version']}",
+        "size": f"{counted(shown['size'], 'byte')}, {shown['bytes_of_documents']:,} of documents",
+        "queries": f"{shown['subscriptions']:,}: {', '.join([*names, *more])}" if names else "none",
+        "taken": f"{taken}, the latest of {shown['latest'] or 'no time'}",
         "skipped": ", ".join(skipped) or "none",
         "lateness": late,
-        "held": counted(told["documents"], "document"),
-        "undelivered": counted(told["undelivered"], "match"),
-        "feeds": f"{told['feeds']:,}",
+        "retained": counted(shown["documents"], "document"),
+        "undelivered": counted(shown["undelivered"], "match"),
+        "feeds": f"{shown['feeds']:,}",
     }.items():
         summary.add_row(name, escape(value))
     yield summary
     yield from _several(
-        ("stream", "documents held", "first", "last"),
+        ("stream", "documents retained", "first", "last"),
         [
             (name, f"{each['documents']:,}", str(each["first"]), str(each["last"]))
-            for name, each in told["streams"].items()
+            for name, each in shown["streams"].items()
         ],
     )
     yield from _several(
         ("source", "read so far"),
-        [(source, _place(place)) for source, place in told["inputs"].items()],
+        [(source, _place(place)) for source, place in shown["inputs"].items()],
     )
     yield from _several(
         ("file of matches", "bytes"),
-        [(path, f"{each['bytes']:,}") for path, each in told["outputs"].items()],
+        [(path, f"{each['bytes']:,}") for path, each in shown["outputs"].items()],
     )
     yield from _several(
         ("waiting for", "of query", "matches"),
-        [(each["sink"], each["query"], f"{each['matches']:,}") for each in told["waiting"]],
+        [(each["sink"], each["query"], f"{each['matches']:,}") for each in shown["waiting"]],
     )
 
 
@@ -177,11 +174,11 @@ def _place(place: Mapping[str, Any]) -> str:
 
 def _several(heads: Iterable[str], rows: list[tuple[str, ...]]) -> Iterator[Table]:
     if rows:
-        # A line between this and what stands above.
+        # A line between this and what is above.
         yield Table.grid()
         table = Table(box=None, pad_edge=False, header_style="bold")
         for head in heads:
-            right = head in ("documents held", "bytes", "matches")
+            right = head in ("documents retained", "bytes", "matches")
             table.add_column(head, justify="right" if right else "left", overflow="fold")
         for row in rows:
             table.add_row(*map(escape, row))

@@ -2,52 +2,58 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Annotated
 
 import click
 from rich.console import Console
 
-from xscl.cli.options import PARAMS, QUERY_AND_DOCUMENTS
+from xscl.cli.options import Form, Params, QueryAndDocuments, echo_json, option, takes
 from xscl.cli.queries import load_queries
 from xscl.cli.report import report_of
-from xscl.cli.sources import Reading, check_given, fields_of, read_sources, source_options
+from xscl.cli.sources import Reading, Sources, check_given, fields_of, read_sources
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 
 __all__ = ["why"]
 
+_MOST = 50_000
+"""So many documents, the last ones, are counted of an event query."""
+
 Envelopes = Iterable[dict[str, object]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of `xscl why`."""
+
+    words: QueryAndDocuments
+    name: Annotated[
+        str | None, option("The query; a file of one query needs none.", "--query", metavar="NAME")
+    ]
+    given: Sources
+    params: Params
+    form: Form
+
+
 @click.command()
-@QUERY_AND_DOCUMENTS
-@click.option("--query", "name", metavar="NAME", help="The query; a file of one query needs none.")
-@source_options
-@PARAMS
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
-def why(
-    words: Sequence[str],
-    name: str | None,
-    params: Sequence[tuple[str, str]],
-    form: str,
-    **given: Sequence[Any],
-) -> int:
+@takes(Options)
+def why(options: Options) -> int:
     """Shows why documents match a query, or why not.
 
     That is each filter, equality and time constraint, whether it holds, and the values.  DOC is
     the id of a document, one for each block of the query, in their order, or for each event of a
-    pattern.  Without DOC: how many
-    documents and pairs passed each condition, and which failed by one condition alone.
+    pattern; of an automaton any number.  Without DOC: how many documents and pairs passed each
+    condition, and which failed by one condition alone.
     """
-    check_given(given)
-    queries, *documents = words
+    check_given(options.given)
+    queries, *documents = options.words
+    name = options.name
     with report_of(None) as report, Engine(on_skip=report.skip) as engine:
-        bad = load_queries(engine, [queries], params)
+        bad = load_queries(engine, [queries], options.params)
         names = [subscription.name for subscription in engine.subscriptions]
         if name is None and len(names) == 1:
             (name,) = names
@@ -56,24 +62,30 @@ def why(
             problem = "which query? give --query" if name is None else f"no query is named {name!r}"
             raise click.UsageError(f"{problem}; there are: {known}")
         seen: dict[str, dict[str, object]] = {}
+        subscription = next(one for one in engine.subscriptions if one.name == name)
+        # Those of an event query are not held.
+        kept = deque[dict[str, object]](maxlen=_MOST)
+        keeps = not documents and subscription.query.language.schemas
 
         def watched(envelopes: Envelopes) -> Iterator[dict[str, object]]:
             for envelope in envelopes:
                 if envelope.get("id") in documents:
                     seen.setdefault(str(envelope["id"]), envelope)
+                if keeps and envelope.get("stream", "S") in subscription.streams:
+                    kept.append(envelope)
                 yield envelope
 
-        sources = read_sources(given, Reading(report.skip, fields=fields_of(given)))
+        sources = read_sources(options.given, Reading(report.skip, fields=fields_of(options.given)))
         envelopes = (envelope for envelope, _ in chain.from_iterable(sources))
         engine.count(watched(envelopes), batch=5000)
         report.stop()
         wanted = (id if engine.holds(id) else seen.get(id, id) for id in documents)
         try:
-            told = engine.why(name, *wanted)
+            shown = engine.why(name, *wanted, among=kept if keeps else None)
         except XSCLError as error:
             raise click.UsageError(str(error)) from error
-    if form == "json":
-        click.echo(json.dumps(told.to_dict(), indent=2, ensure_ascii=False))
+    if options.form == "json":
+        echo_json(shown.to_dict())
     else:
-        Console(highlight=False).print(told)
+        Console(highlight=False).print(shown)
     return 2 if bad else 0

@@ -1,15 +1,15 @@
 """The comparisons of a disjunct between the nodes of its tree patterns.
 
-A comparison with a constant is pushed into the block, as a filter of the node; what compares two
-nodes is an edge between them, each occurrence of a path or of functions being a node of its own.
+A comparison with a constant is pushed into the block, as a filter of the node.  A comparison of two
+nodes is an edge between them; each occurrence of a path or of functions is a node of its own.
 """
 
 from __future__ import annotations
 
-from templates import Edge
 from xscl.dissection.draft import DisjunctDraft
 from xscl.dissection.tree_patterns import Growing
 from xscl.language.normal_form import ConstantTest
+from xscl.templates import Edge
 
 __all__ = ["compare_nodes"]
 

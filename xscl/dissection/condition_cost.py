@@ -1,4 +1,4 @@
-"""The cost of a filter, as stage 1 bounds it: searches in each other, pairs of nodes, strings."""
+"""The cost of a filter, as stage 1 bounds it: nested searches, pairs of nodes, strings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WITHOUT_STRINGS = frozenset({"not", "count", "exists", "empty", "last", "boolea
 
 
 def cost(conditions: Sequence[Condition]) -> tuple[int, bool, bool]:
-    """The cost of some conditions, as a Filter says it: searches, pairs, strings.
+    """The cost of some conditions, as `Filter` has it: searches, pairs, strings.
 
     >>> from xscl.language import parse
     >>> [query], _ = parse("S//a[.//b[c//d] = e]")
@@ -29,8 +29,8 @@ def cost(conditions: Sequence[Condition]) -> tuple[int, bool, bool]:
 def _cost_of(condition: Condition) -> tuple[int, bool, bool]:
     match condition:
         case Path():
-            # Searches of one path follow each other below the same node, as nested ones do; and
-            # a path of several steps goes further down than to the children.
+            # Searches of one path follow each other below the same node, as nested ones do; and a
+            # path of several steps goes further down than to the children.
             inner = [cost(step.filters) for step in condition.steps]
             own = sum(step.axis == "//" for step in condition.steps)
             own = own or int(sum(step.test != "." for step in condition.steps) > 1)
@@ -38,7 +38,7 @@ def _cost_of(condition: Condition) -> tuple[int, bool, bool]:
             return own + nested, any(cost[1] for cost in inner), any(cost[2] for cost in inner)
         case Function():
             searches, pairs, strings = cost(condition.arguments)
-            # Without an argument it is the node itself that is read.
+            # Without an argument it reads the node itself.
             return searches, pairs, strings or condition.name not in _WITHOUT_STRINGS
         case Negative():
             searches, pairs, _ = _cost_of(condition.operand)

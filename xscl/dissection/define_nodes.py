@@ -1,23 +1,23 @@
-"""The definitions of pattern nodes (law 4): what stage 1 is asked for.
+"""The definitions of pattern nodes (docs/laws.md#definitions): the input of stage 1.
 
-The nodes that nothing compares or puts out are no nodes in the end: the first reduction rule
-removes them, and what they say turns into filters of the nodes that stay.
+Nodes that nothing compares or puts out are removed: the first reduction rule removes them, and
+their conditions turn into filters of the nodes that stay.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-from templates import JoinGraph, Node
-from templates.reduction import remove_unjoined_leaves
-from xpath_stage import Definition
-from xpath_stage import Step as PatternStep
 from xscl.dissection.draft import DisjunctDraft
 from xscl.dissection.open_constants import OpenConstant, asked_of_node
 from xscl.dissection.tree_patterns import PatternNode
 from xscl.dissection.xpath_text import tag_test
 from xscl.language.conditions import existence
 from xscl.language.syntax import Condition, Step
+from xscl.templates import JoinGraph, Node
+from xscl.templates.reduction import remove_unjoined_leaves
+from xscl.xpath_stage import Definition
+from xscl.xpath_stage import Step as PatternStep
 
 __all__ = ["define_nodes"]
 

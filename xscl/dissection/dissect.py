@@ -14,7 +14,7 @@ from xscl.dissection.parts import Disjunct, Dissection
 from xscl.dissection.plan_operators import plan_operators
 from xscl.dissection.plant_blocks import plant_blocks
 from xscl.dissection.split_disjuncts import split_disjuncts
-from xscl.language.syntax import EventPattern, Events, Query
+from xscl.language.syntax import Query
 from xscl.stream_names import internal_name
 
 __all__ = ["STEPS", "dissect"]
@@ -42,14 +42,14 @@ STEPS: tuple[Callable[[Draft], Draft], ...] = (
 
 
 def dissect(query: Query) -> Dissection:
-    """Takes a well-formed query and its sub-queries apart.
+    """Dissects a well-formed query and its sub-queries.
 
-    Parameters may be left open in it; raises Unbound for one of which the value must be known.
+    Parameters may be left open in it; raises Unbound for one whose value must be known.
     """
     draft = Draft(query)
-    # Of a pattern or an event query, only the streams: these are no joins, and `xscl.patterns` and
-    # `xscl.event_queries` take them further.
-    steps = (name_streams,) if isinstance(query.source, EventPattern | Events) else STEPS
+    # For a pattern or an event query, only the streams: these are no joins, and `xscl.patterns` and
+    # `xscl.event_queries` process them further.
+    steps = (name_streams,) if query.language.timed else STEPS
     for step in steps:
         draft = step(draft)
     return Dissection(

@@ -1,4 +1,4 @@
-"""A query while it is taken apart: what the steps of `dissect.py` have found so far.
+"""A query during its dissection: the results of the steps of `dissect.py` so far.
 
 Named tuples: each step replaces some fields, which a dataclass does much slower.
 """
@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from join_stage import TimeConstraint
-from templates import Edge, JoinGraph
-from xpath_stage import Definition
 from xscl.dissection.open_constants import OpenConstant
 from xscl.dissection.parts import JoinOperator, OperatorSide
 from xscl.dissection.tree_patterns import TreePatterns
+from xscl.join_stage import TimeConstraint
 from xscl.language.normal_form import Conjunct
 from xscl.language.syntax import Query
+from xscl.templates import Edge, JoinGraph
+from xscl.xpath_stage import Definition
 
 __all__ = ["DisjunctDraft", "Draft", "OperatorGraph"]
 
@@ -51,8 +51,8 @@ class DisjunctDraft(NamedTuple):
 
     @property
     def put_out(self) -> tuple[int, ...]:
-        """The nodes that the matches need: output nodes, selected ones, and those that open
-        constants are tested on once the join is made."""
+        """The nodes that the matches need: output nodes, selected ones, and those on which open
+        constants are tested after the join."""
         opened = (node for node, _ in self.opened)
         return tuple(dict.fromkeys((*self.patterns.outputs, *self.selected.values(), *opened)))
 

@@ -1,33 +1,33 @@
 """The operators of a disjunct with their join graphs, the innermost operator first.
 
-Law: a comparison is made at the innermost operator that has all of its variables, wherever it was
-written.
+Law: a comparison is made at the innermost operator that has all of its variables, regardless of
+where it was written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from join_stage import TimeConstraint
-from templates import Edge, JoinGraph, Node
 from xscl.dissection.draft import DisjunctDraft, OperatorGraph
 from xscl.dissection.parts import OperatorSide
+from xscl.join_stage import TimeConstraint
 from xscl.language.walk import operators
+from xscl.templates import Edge, JoinGraph, Node
 
 __all__ = ["join_blocks"]
 
 
 def join_blocks(draft: DisjunctDraft) -> DisjunctDraft:
-    """Adds the join graphs; a query without operators has one of its only block."""
+    """Adds the join graphs; a query without operators has one for its only block."""
     nodes = draft.patterns.nodes
     left = draft.edges
     graphs: list[OperatorGraph] = []
-    waiting: list[OperatorSide] = []
+    open_sides: list[OperatorSide] = []
     block = 0
     for join, reached in operators(draft.query.source):
-        waiting += (OperatorSide((number,)) for number in range(block, reached))
+        open_sides += (OperatorSide((number,)) for number in range(block, reached))
         block = reached
-        sides = waiting[-2], waiting[-1]
+        sides = open_sides[-2], open_sides[-1]
         covered = (*sides[0].blocks, *sides[1].blocks)
         here = tuple(
             edge
@@ -36,7 +36,7 @@ def join_blocks(draft: DisjunctDraft) -> DisjunctDraft:
         )
         left = tuple(edge for edge in left if edge not in here)
         constraint = TimeConstraint(join.operator == "FOLLOWED BY", join.window.length)
-        waiting[-2:] = [OperatorSide(covered, len(graphs))]
+        open_sides[-2:] = [OperatorSide(covered, len(graphs))]
         graphs.append(_operator_graph(draft, sides, constraint, here, left, graphs))
     if not graphs:
         alone = TimeConstraint(False, None)
@@ -72,7 +72,7 @@ def _operator_graph(
             kept.update(node for node in columns if block_of[node] == block)
             valued.update(node for node in asked_above if block_of[node] == block)
         else:
-            # A composite has each of its nodes once: what is not compared is known with it.
+            # A composite has each of its nodes once: nodes that are not compared are known with it.
             asked = sorted(node for node in _ends(edges) if side_of[block_of[node]] == index)
             if not asked:
                 below = earlier[side.operator]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from xscl.dissection.draft import Draft
 from xscl.language.events.walk import is_inlined
-from xscl.language.syntax import Block, Events, Query, SubQuery
+from xscl.language.syntax import Block, Query, SubQuery
 from xscl.language.walk import operands
 from xscl.stream_names import internal_name
 
@@ -28,9 +28,9 @@ def name_streams(draft: Draft) -> Draft:
 
 
 def read_blocks(query: Query) -> Iterator[Block | SubQuery]:
-    """The blocks and sub-queries that a query reads, in order of the text.  An event query has
-    event queries in it in their place."""
-    inlines = isinstance(query.source, Events)
+    """The blocks and sub-queries that a query reads, in order of the text.  In an event query they
+    include the event queries written in place."""
+    inlines = query.language.schemas
     left = [iter([*operands(query.source)])]
     while left:
         operand = next(left[-1], None)
@@ -43,15 +43,15 @@ def read_blocks(query: Query) -> Iterator[Block | SubQuery]:
 
 
 def sub_query_names(query: Query) -> Iterator[tuple[str, SubQuery]]:
-    """The sub-queries of a query, each with a name, but for event queries in their place."""
+    """The sub-queries of a query, each with a name, without event queries written in place."""
     inner = (operand for operand in read_blocks(query) if isinstance(operand, SubQuery))
     for number, operand in enumerate(inner, 1):
         yield f"{query.name}({number})", operand
 
 
 def publishing_names(query: Query) -> Iterator[tuple[str, Query]]:
-    """The event queries in their place in one that publish, each with a name."""
-    left = [*operands(query.source)] if isinstance(query.source, Events) else []
+    """The event queries written in place of one that publish, each with a name."""
+    left = [*operands(query.source)] if query.language.schemas else []
     number = 0
     while left:
         operand = left.pop(0)

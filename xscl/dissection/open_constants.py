@@ -1,11 +1,10 @@
-"""Conditions with open parameters, as families of filters that queries which differ in constants
-ask in common.
+"""Conditions with open parameters, as families of filters that queries with different constants
+share.
 
-`[feed = :feed]` with any number of values for `:feed` is one filter to stage 1.  It finds those
-that hold at a node, whatever their number, where a path is equal to a constant or in an order
-with a number, or a node's value, under functions, is equal to one; any other condition it
-evaluates for each value.  Where it is a position that depends on a parameter, the value must be
-known first (`Unbound`).
+`[feed = :feed]` with any number of values for `:feed` is one filter to stage 1.  Where a path, or a
+node's value under functions, is equal to a constant, or a path is in an order with a number, stage
+1 finds the values that hold at a node, whatever their number.  Any other condition it evaluates for
+each value.  Where a position depends on a parameter, the value must be known first (`Unbound`).
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import cast
 
-from templates import FLIPPED
-from xpath_stage import Constant, Family, Test, number_text
 from xscl.dissection.xpath_text import (
     filters_of,
     in_order,
@@ -36,21 +33,23 @@ from xscl.language.syntax import (
     Path,
     Step,
 )
+from xscl.templates import FLIPPED
+from xscl.xpath_stage import Constant, Family, Test, number_text
 
 __all__ = ["OpenConstant", "asked_of_node"]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenConstant:
-    """Parameters that are left open together, and the family that they give a constant of; `texts`
-    says which of them it takes as strings, whatever their values."""
+    """Parameters that are left open together, and the family whose constants they are; `texts` says
+    which of them are compared as strings, whatever their values."""
 
     family: Family
     parameters: tuple[Parameter, ...]
     texts: tuple[bool, ...] = (False,)
 
     def constant(self, values: Sequence[object]) -> Constant:
-        """The constant that values of the parameters are."""
+        """The constant for values of the parameters."""
         if self.family.operator == "holds":
             return tuple([_constant(*one) for one in zip(values, self.texts, strict=True)])
         return _constant(values[0], self.texts[0])
@@ -93,8 +92,8 @@ def asked_of_node(
 
 
 def _left_open(condition: Condition, *, attribute: bool) -> OpenConstant:
-    """The constants that a condition leaves open: compared with the values of a path, or else with
-    all of it."""
+    """The constants that a condition leaves open: compared with the values of a path, or else of
+    the whole condition."""
     with suppress(Unbound):
         found = _open(condition)
         # An attribute's conditions are evaluated at its element.
@@ -106,7 +105,7 @@ def _left_open(condition: Condition, *, attribute: bool) -> OpenConstant:
 
 
 def _parameters(condition: Condition) -> Iterator[tuple[Parameter, bool]]:
-    """The parameters of a condition in its order, each with whether `compare` takes it."""
+    """The parameters of a condition in its order, each with whether `compare` has it."""
     match condition:
         case Parameter():
             yield condition, False
@@ -148,8 +147,8 @@ def _compared(path: Path, operator: str, parameter: Parameter) -> OpenConstant |
 
 
 def _raised(path: Path) -> Condition | None:
-    """`author[name = :n]` as `author/name = :n`: a filter of the last step that leaves a
-    parameter open, asked from further up."""
+    """`author[name = :n]` as `author/name = :n`: a filter of the last step that leaves a parameter
+    open, moved to an earlier step."""
     *front, last = path.steps
     if any(map(counts_positions, last.filters)):
         return None
@@ -165,7 +164,7 @@ def _raised(path: Path) -> Condition | None:
 
 
 def _below(steps: tuple[Step, ...], condition: Condition) -> Condition:
-    """A condition that leaves a parameter open, of the nodes to which steps lead."""
+    """A condition that leaves a parameter open, on the nodes to which steps lead."""
 
     def joined(path: Path) -> Path:
         first = path.steps[0]

@@ -1,9 +1,10 @@
-"""The dissection of a query in symbols, and from it those of all queries that it stands for.
+"""The dissection of a query in symbols, and from it those of all queries of the same outline.
 
-Queries that differ in names alone have dissections that do.  So one of them is dissected with a
-*symbol* in place of each name, a character that is a name of its own; the others are it with their
-names put in.  Only what goes to the stages is: streams, definitions and names of variables.  The
-order of nodes depends on names, and with it how a template's nodes are assigned; there are few.
+Queries that differ in names only have dissections that differ in names only.  So one of them is
+dissected with a *symbol* in place of each name, a character that is a name of its own; the others
+result from it by putting in their names.  Names are put only into what the stages get: streams,
+definitions and names of variables.  The order of nodes depends on names, and with it how a
+template's nodes are assigned; there are few such orders.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from templates import minor
-from xpath_stage import Family, Filter, Step, Test
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.dissection.plan_operators import in_order, places, planned, step_key
 from xscl.dissection.xpath_text import in_order as tests_in_order
 from xscl.language.alike import SYMBOL, by_symbol
+from xscl.templates import minor
+from xscl.xpath_stage import Family, Filter, Step, Test
 
 __all__ = ["Outline"]
 
@@ -25,15 +26,15 @@ T = TypeVar("T")
 
 
 class Outline:
-    """A dissection in symbols of a query that stands for itself."""
+    """A dissection in symbols, of a query that represents others."""
 
     def __init__(self, dissection: Dissection) -> None:
         self._dissection = dissection
         self._disjuncts = [_OfDisjunct(disjunct) for disjunct in dissection.disjuncts]
 
     def named(self, names: Sequence[str]) -> Dissection:
-        """The dissection with names in place of the symbols; the nodes of its tree patterns and
-        all of its query but the SELECT are left in symbols."""
+        """The dissection with names in place of the symbols; the nodes of its tree patterns and all
+        of its query but the SELECT are left in symbols."""
         put = _put_in(names)
         of = self._dissection
         query = of.query
@@ -45,7 +46,7 @@ class Outline:
 
 
 class _OfDisjunct:
-    """A disjunct in symbols, with its different steps, and its operators as they were planned."""
+    """A disjunct in symbols, with its distinct steps, and its planned operators."""
 
     def __init__(self, disjunct: Disjunct) -> None:
         self._disjunct = disjunct
@@ -111,7 +112,7 @@ def _filter(filter: Filter, put: Callable[[str], str]) -> Filter:
 
 
 def _put_in(names: Sequence[str]) -> Callable[[str], str]:
-    """What puts names into a text that has their symbols."""
+    """A function that puts names into a text that has their symbols."""
     alone = by_symbol(names)
 
     def put(text: str) -> str:

@@ -1,8 +1,8 @@
-"""A query taken apart: disjuncts of tree patterns and operators (section 6.1).
+"""A dissected query: disjuncts of tree patterns and operators (section 6.1).
 
 A query of one or two blocks has one operator: a filter, or a join with its join graph.  A chain has
-one for each of its own, the innermost first: what an operator finds are *composites*, which the
-operator above joins like documents, by the few nodes it asks for.
+one for each of its own, the innermost first.  The matches of an operator are *composites*, which
+the operator above joins like documents, by the few nodes that it needs.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from join_stage import Chain, Plan, TimeConstraint
-from templates import JoinGraph
-from xpath_stage import Definition, Spine
 from xscl.dissection.open_constants import OpenConstant
 from xscl.dissection.tree_patterns import PatternNode
-from xscl.language.syntax import Query
+from xscl.join_stage import Chain, Plan, TimeConstraint
+from xscl.language.syntax import Block, Query
 from xscl.stream_names import is_internal
+from xscl.templates import JoinGraph
+from xscl.xpath_stage import Definition, Spine
 
 __all__ = ["Disjunct", "Dissection", "JoinOperator", "OperatorSide", "SpineAsked"]
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorSide:
-    """One side of an operator: a block (`operator` is None), or what an earlier operator of the
-    disjunct found; `blocks` are the blocks that it covers, in text order."""
+    """One side of an operator: a block (`operator` is None), or the matches of an earlier operator
+    of the disjunct; `blocks` are the blocks that it covers, in text order."""
 
     blocks: tuple[int, ...]
     operator: int | None = None
@@ -42,10 +42,10 @@ class OperatorSide:
 class JoinOperator:
     """One operator of a disjunct, or its only block.
 
-    `graph` is the join graph over the pattern nodes of its sides, those kept that are put out;
-    `plan` evaluates it, `assignment[i]` being the pattern node of the plan's node i.  `columns`
-    are the pattern nodes that it gives to the operator above or, the last one, to the matches; of
-    those in `valued` the operator above compares the string values.
+    `graph` is the join graph over the pattern nodes of its sides, with output nodes kept; `plan`
+    evaluates it, `assignment[i]` being the pattern node of the plan's node i.  `columns` are the
+    pattern nodes that it passes to the operator above or, the last one, to the matches; the
+    operator above compares the string values of those in `valued`.
     """
 
     sides: tuple[OperatorSide, ...]
@@ -60,7 +60,7 @@ class JoinOperator:
         if len(self.sides) != self.plan.sides:
             raise ValueError(f"the plan has {self.plan.sides} sides, not {len(self.sides)}")
         if any(one >= after for one, after in pairwise(self.blocks)):
-            raise ValueError(f"the sides share blocks, or stand in another order: {self.blocks}")
+            raise ValueError(f"the sides share blocks, or are in another order: {self.blocks}")
         if len(self.assignment) != len(self.plan.graph.nodes):
             raise ValueError("the plan has not as many nodes as are assigned to it")
         if lost := set(self.valued).difference(self.columns):
@@ -77,10 +77,9 @@ class Disjunct:
     """One disjunct of a query: tree patterns and operators, the last of which finds the matches.
 
     `patterns` are the nodes of all blocks; `outputs` are the blocks' output nodes, `selected` the
-    nodes of the variables that the SELECT names.  `definitions` are those of the nodes that
-    anything asks for; `opened` the constants that are left open in these, each with its node,
-    which is put out, too.  `labels` are the names of nodes that have any: of each, its first
-    variable's.
+    nodes of the variables that the SELECT names.  `definitions` are those of the needed nodes;
+    `opened` the constants that are left open in these, each with its node, which is put out, too.
+    `labels` are the names of nodes that have any: for each, its first variable's.
     """
 
     streams: tuple[str, ...]
@@ -117,23 +116,23 @@ class Disjunct:
         marks = tuple(len(self.definitions[node]) - 1 for node in nodes)
         leaf = self.patterns[nodes[-1]]
         value = leaf.functions if chain.value else None
-        return SpineAsked(leaf.block, leaf.number, marks, value, chain.apart)
+        return SpineAsked(leaf.block, leaf.number, marks, value, chain.distinct)
 
 
 class SpineAsked(NamedTuple):
-    """A spine as the disjuncts of all queries have it that differ in names alone: its block, the
+    """A spine as it is in the disjuncts of all queries that differ in names only: its block, the
     node of its leaf, and all else but its steps."""
 
     block: int
     leaf: int
     marks: tuple[int, ...]
     value: tuple[str, ...] | None
-    apart: bool
+    distinct: bool
 
     def spine(self, disjunct: Disjunct) -> Spine:
         """The spine in the names of a disjunct."""
-        block, leaf, marks, value, apart = self
-        return Spine(disjunct.streams[block], disjunct.definitions[leaf], marks, value, apart)
+        block, leaf, marks, value, distinct = self
+        return Spine(disjunct.streams[block], disjunct.definitions[leaf], marks, value, distinct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +140,9 @@ class Dissection:
     """A query as its disjuncts; none if it can never match.
 
     `streams` are the streams that its blocks read; `subqueries` the dissections of its sub-queries,
-    each with the internal stream that its results feed; `publishing` the same of event queries that
-    stand in their place in another, and publish beside.  Of an event query that is subscribed
-    `schemas` are the names that others published to each stream then.
+    each with the internal stream that its results feed; `publishing` the same of event queries
+    written in place in another that also publish.  For a subscribed pattern or event query,
+    `compiled` is its compiled form: a CompiledPattern or CompiledEvents.
     """
 
     query: Query
@@ -152,12 +151,15 @@ class Dissection:
     disjuncts: tuple[Disjunct, ...]
     subqueries: tuple[tuple[str, Dissection], ...] = ()
     publishing: tuple[tuple[str, Dissection], ...] = ()
-    schemas: tuple[tuple[str, ...] | None, ...] | None = None
+    compiled: object = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if any(disjunct.streams != self.streams for disjunct in self.disjuncts):
             raise ValueError("a disjunct reads other streams than its query")
-        if [*filter(is_internal, self.streams)] != [stream for stream, _ in self.subqueries]:
+        internal = [*filter(is_internal, self.streams)]
+        # A block alone may be one of a query whose sub-query it reads.
+        alone = isinstance(self.query.source, Block)
+        if not alone and internal != [stream for stream, _ in self.subqueries]:
             raise ValueError("not one sub-query for each internal stream")
 
     @property

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from join_stage import plan_of
-from templates import JoinGraph, minor
-from xpath_stage import Definition, Step
 from xscl.dissection.draft import DisjunctDraft, OperatorGraph
 from xscl.dissection.parts import JoinOperator
 from xscl.dissection.tree_patterns import PatternNode
+from xscl.join_stage import plan_of
+from xscl.templates import JoinGraph, minor
+from xscl.xpath_stage import Definition, Step
 
 __all__ = ["in_order", "places", "plan_operators", "planned", "step_key"]
 
@@ -46,8 +46,8 @@ def planned(
 
 
 def places(graph: JoinGraph, patterns: Sequence[PatternNode]) -> dict[int, Place]:
-    """The nodes of a graph, each with what stands before its definition in their order: its side,
-    depth and block; and with its functions."""
+    """The nodes of a graph, each with what precedes its definition in their order: its side, depth
+    and block; and with its functions."""
     return {
         node.number: (
             (node.side, len(graph.chain(node.number)), patterns[node.number].block),
@@ -58,8 +58,8 @@ def places(graph: JoinGraph, patterns: Sequence[PatternNode]) -> dict[int, Place
 
 
 def in_order(places: Mapping[int, Place], keys: Mapping[int, Key]) -> tuple[int, ...]:
-    """Nodes in an order that does not depend on how the query was written, so that queries that
-    say the same have the same row of R_T."""
+    """Nodes in an order that does not depend on how the query was written, so that equivalent
+    queries have the same row of R_T."""
 
     def key(node: int) -> tuple[tuple[int, int, int], Key, tuple[str, ...]]:
         place, functions = places[node]

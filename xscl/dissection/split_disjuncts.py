@@ -1,7 +1,7 @@
 """The predicates of all operators, in value-join normal form, as disjuncts of the whole query.
 
 OR splits the query into conjunctive ones (section 6.2); the disjuncts of several operators
-multiply.  Equal ones are one.
+multiply.  Equal ones are merged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["split_disjuncts"]
 
 
 def split_disjuncts(draft: Draft) -> Draft:
-    """Adds a draft for each conjunction of comparisons of which one must hold."""
+    """Adds a draft for each conjunction of comparisons; at least one of them must hold."""
     query, patterns = draft.query, draft.patterns
     wholes = product(*(disjuncts(join.predicate) for join, _ in operators(query.source)))
     conjunctions = dict.fromkeys(

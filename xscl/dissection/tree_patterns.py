@@ -24,7 +24,7 @@ class PatternNode:
     """A step of a block as a node of its tree pattern, and the variables bound to it.
 
     With `functions` the node's string value is compared under them; the step may then be `.`, a
-    node of its own for what is the same node of the document.
+    separate pattern node for the same node of the document.
     """
 
     number: int
@@ -37,7 +37,7 @@ class PatternNode:
 
     def __post_init__(self) -> None:
         if self.parent is not None and not 0 <= self.parent < self.number:
-            raise ValueError(f"node {self.number} stands before its parent {self.parent}")
+            raise ValueError(f"node {self.number} precedes its parent {self.parent}")
 
 
 class TreePatterns(NamedTuple):
@@ -58,12 +58,12 @@ class Growing:
         self._outputs = list(patterns.outputs)
 
     def grown(self) -> TreePatterns:
-        """The tree patterns as they are by now."""
+        """The tree patterns so far."""
         return TreePatterns(tuple(self._nodes), self._variables.copy(), tuple(self._outputs))
 
     def block(self, index: int, block: Block | SubQuery) -> None:
         """Adds a block's tree pattern."""
-        # A stream alone stands for the root elements of its documents.
+        # A stream without a path means the root elements of its documents.
         steps = block.steps or (Step("/", "*", None, (), block.at),)
         self._outputs.append(self._path(index, None, steps))
 
@@ -109,16 +109,16 @@ class Growing:
         """Adds a path below a node; returns the node of its last step."""
         at = parent
         for step in steps:
-            # `.` is the node itself: what the step says of it, its node says.
+            # `.` is the node itself: the conditions of the step are the node's.
             if at is None or step.test != ".":
                 at = self._new(block, at, step)
             if step.variable is not None:
                 self._bind(at, step.variable.text)
-            # A position says of `.` that it is the first of one, whatever its siblings.
+            # In a position, `.` is the first of one, whatever its siblings.
             alone = step.test == "." and any(map(counts_positions, step.filters))
             asked_alone: list[Condition] = []
             for condition in step.filters:
-                asked, binding = _apart(condition)
+                asked, binding = _split(condition)
                 if asked is not None:
                     if alone:
                         asked_alone.append(asked)
@@ -133,7 +133,7 @@ class Growing:
         return at
 
 
-def _apart(condition: Condition) -> tuple[Condition | None, list[Path]]:
+def _split(condition: Condition) -> tuple[Condition | None, list[Path]]:
     """A filter without its conjuncts that bind variables, and these: paths."""
     conjuncts = list(conjuncts_of(condition))
     binding = [one for one in conjuncts if isinstance(one, Path) and binds(one)]
@@ -142,7 +142,7 @@ def _apart(condition: Condition) -> tuple[Condition | None, list[Path]]:
     rest = [one for one in conjuncts if one not in binding]
     if not rest:
         return None, binding
-    # Together, under one `and`: alone, a number among them would be a position.
+    # Joined by one `and`: by itself, a number among them would be a position.
     whole: Condition = rest[0]
     for conjunct in rest[1:]:
         whole = Binary("and", whole, conjunct, conjunct.at)

@@ -1,8 +1,8 @@
-"""Filter conditions as the XPath 1.0 text that stage 1 evaluates (language.md, section 2).
+"""Filter conditions as the XPath 1.0 text that stage 1 evaluates (docs/semantics.md#filters).
 
-Conditions come from the syntax tree, which holds nothing but the whitelisted subset; bindings
-in them are gone or do not matter here.  Equal conditions come out as equal text, so that they
-are one filter however they were written.
+Conditions come from the syntax tree, which contains only the whitelisted subset; bindings in them
+are gone or do not matter here.  Equal conditions come out as equal text, so that they are one
+filter however they were written.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from xpath_stage import Filter, Test, encode_name
 from xscl.dissection.condition_cost import cost
 from xscl.language.conditions import LOOSENESS, counts_positions
 from xscl.language.problems import Unbound
@@ -24,6 +23,7 @@ from xscl.language.syntax import (
     Path,
     Step,
 )
+from xscl.xpath_stage import Filter, Test, encode_name
 
 __all__ = [
     "compared_with",
@@ -44,7 +44,7 @@ _IN_XPATH_1 = {"exists": "boolean", "empty": "not"}
 class _Writer:
     """Writes XPath, giving each namespace a prefix in order of appearance.
 
-    Where parameters may stay `left_open`, each place of one is a variable, `$c0`, `$c1`, ….
+    Where parameters may stay `left_open`, each occurrence of one is a variable, `$c0`, `$c1`, ….
     """
 
     def __init__(self, left_open: list[Parameter] | None = None) -> None:
@@ -113,8 +113,8 @@ class _Writer:
 def filters_of(step: Step, conditions: Sequence[Condition]) -> tuple[Filter, ...]:
     """The filters of a step's node, given the conditions that bind nothing, in order.
 
-    Up to the last one that counts positions they are one filter, evaluated from the parent;
-    the others are filters of their own, in an order of their own.
+    Up to the last one that counts positions they are one filter, evaluated from the parent; the
+    others are separate filters, in a canonical order.
     """
     counted = positional(conditions)
     filters: list[Filter] = []
@@ -131,8 +131,8 @@ def filters_of(step: Step, conditions: Sequence[Condition]) -> tuple[Filter, ...
 
 
 def in_order(tests: Iterable[TestT]) -> tuple[TestT, ...]:
-    """The tests of a node, each once: positions as they were written, then the others in an order
-    that does not depend on how they were."""
+    """The tests of a node, each once: positions as they were written, then the others in a
+    canonical order."""
 
     def key(test: Test) -> tuple[bool, str, object]:
         if isinstance(test, Filter):
@@ -145,7 +145,7 @@ def in_order(tests: Iterable[TestT]) -> tuple[TestT, ...]:
 
 
 def positional(conditions: Sequence[Condition]) -> int:
-    """How many conditions stand up to the last one that counts positions, it included."""
+    """The number of conditions up to and including the last one that counts positions."""
     return max((i + 1 for i, c in enumerate(conditions) if counts_positions(c)), default=0)
 
 
@@ -161,7 +161,7 @@ def tag_test(test: str) -> str:
 def compared_with(
     functions: Sequence[str], operator: str, constant: str | Parameter, at: int
 ) -> Condition:
-    """The condition that a node's string value, under functions, compares with a constant's."""
+    """The condition that compares a node's string value, under functions, with a constant's."""
     node = Path((Step("/", ".", None, (), at),), at)
     if isinstance(constant, str) and not functions and operator in ("=", "!="):
         return Binary(operator, node, Literal(constant, at), at)
@@ -171,7 +171,7 @@ def compared_with(
 
 
 def relative_path(path: Path) -> Filter:
-    """A relative path in the form of a filter, with what it may cost to read its nodes' strings."""
+    """A relative path in the form of a filter, with the cost of reading its nodes' strings."""
     writer = _Writer()
     text = writer.condition(path)
     searches, pairs, _ = cost((path,))
@@ -179,7 +179,7 @@ def relative_path(path: Path) -> Filter:
 
 
 def open_condition(condition: Condition) -> tuple[Filter, list[Parameter]]:
-    """A condition in the form of a filter on variables, and the parameters that these are."""
+    """A condition in the form of a filter on variables, and the parameters of these."""
     parameters: list[Parameter] = []
     writer = _Writer(parameters)
     text = writer.condition(condition)

@@ -1,1 +1,1 @@
-"""An envelope becomes a document, which is held while a query can reach it."""
+"""An envelope becomes a document, which is retained while a query can reach it."""

@@ -1,4 +1,4 @@
-"""A batch of documents on its way in: read, and judged one by one as if those before were in."""
+"""A batch of incoming documents: read, and judged one by one as if those before were in."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from operator import le
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from xpath_stage import Witnesses
 from xscl.documents.document import Document, document_of
 from xscl.documents.events import TypedEvents
 from xscl.documents.retention import NO_LEAVES, DocumentShape
 from xscl.documents.runs import Run
 from xscl.errors import DocumentError
 from xscl.times import DAY, now, too_far
+from xscl.xpath_stage import Witnesses
 
 if TYPE_CHECKING:
     from xscl.documents.intake import Intake
@@ -32,8 +32,8 @@ _NO_DOCUMENTS: Mapping[str, tuple[int, DocumentShape]] = {}
 
 
 class Identified(Struct, frozen=True):
-    """Documents of a stream that are held for their ids alone, as of them nothing but columns was
-    wanted; whether they are `asked` for, as outputs are that still are documents."""
+    """Documents of a stream that are retained for their ids only, since nothing but columns is read
+    of them; whether they are still `asked` for as documents, as outputs are."""
 
     stream: str
     numbers: Sequence[int]
@@ -48,7 +48,7 @@ class Identified(Struct, frozen=True):
         return iter(self.documents())
 
     def documents(self, since: float | None = None) -> list[Document]:
-        """They themselves, or those from a time on."""
+        """The documents, all or those from a time on."""
         columns = zip(self.numbers, self.ids, self.times, strict=True)
         stream = self.stream
         return [
@@ -62,10 +62,10 @@ Documents = Sequence[Document] | Identified
 
 
 class Arrivals:
-    """A batch on its way in: documents with their shapes (None where nobody reads their stream)
-    and `witnesses`, errors and counts, judged one by one as if those before were in.
+    """An incoming batch: documents with their shapes (None where no query reads their stream) and
+    `witnesses`, errors and counts, judged one by one as if those before were in.
 
-    Nothing of it counts before `Intake.admit`, so that it may be given up until then.
+    Nothing of it counts before `Intake.admit`; until then it may be discarded.
     """
 
     def __init__(self, intake: Intake) -> None:
@@ -77,23 +77,29 @@ class Arrivals:
         self.parts: list[tuple[Documents, DocumentShape | None]] = []
         self.count = 0
         self.evaluated: list[Document] = []
-        """Those that more than events was read of."""
+        """The documents of which more than events was read."""
         self.witnesses = Witnesses()
         self.events: list[TypedEvents] = []
         self.values: dict[str, list[Document]] = {}
         """By stream, JSON documents whose events are read when all are there."""
         self.errors: list[DocumentError] = []
+        self.retractions: list[tuple[str, str]] = []
+        """Documents that are taken back, by stream and id: there are no others in the batch."""
+        self.arcs: dict[str, tuple[Any, float]] = {}
+        """By name, the arcs that automata are to have, and from when on they differ."""
+        self.promises: dict[str, int] = {}
+        """Blocks, and the times before which no document comes in which they select something."""
         self.duplicate = self.late = 0
-        self._held: defaultdict[str, dict[str, tuple[int, DocumentShape]]] = defaultdict(dict)
+        self._added: defaultdict[str, dict[str, tuple[int, DocumentShape]]] = defaultdict(dict)
         self.runs: dict[str, Columns] = {}
-        """What came in runs, by stream."""
+        """By stream, the documents that came in runs."""
         self._seen: dict[str, int] = {}
-        """How many of them are `_held`: most batches are one run."""
+        """How many documents of a stream were in `_added` then: most batches are one run."""
 
     def document(self, envelope: Mapping[str, object]) -> Document:
         """The document of the next envelope; raises DocumentError if it has none."""
         intake = self._intake
-        # All of a batch are there when it is read: the clock is asked once.
+        # All documents of a batch are there when it is read: the clock is read once.
         following = self.last_arrival + 1
         self.last_arrival = self._now if self._now > following else following
         return document_of(envelope, self.next_number, self.last_arrival, intake.trees)
@@ -104,12 +110,28 @@ class Arrivals:
         return self._intake.next_number + self.count
 
     def advance(self, time: int, line: str) -> None:
-        """Takes note that nothing earlier will come; raises DocumentError for a time so far ahead
-        of the clock that the `line` which says so must be wrong: all others would be late."""
-        if time > max(self._now, self.last_arrival) + DAY:
-            raise DocumentError(f"`advance`: {too_far(time)}", stream="?", document=line)
+        """Notes that nothing earlier will come; raises DocumentError for a time so far ahead of the
+        clock that the control line must be wrong: all other documents would be late."""
+        self._check_near(time, line)
         if self.advanced is None or time > self.advanced:
             self.advanced = time
+
+    def promise(self, time: int, block: str, line: str) -> None:
+        """Notes that nothing earlier will come in which a block selects something."""
+        self._check_near(time, line)
+        self.promises[block] = max(time, self.promises.get(block, time))
+
+    def _check_near(self, time: int, line: str) -> None:
+        if time > max(self._now, self.last_arrival) + DAY:
+            raise DocumentError(f"`advance`: {too_far(time)}", stream="?", document=line)
+
+    def retract(self, stream: str, id: str) -> None:
+        """Notes that a document is taken back; raises DocumentError where none of its stream may
+        be."""
+        if stream not in self._intake.revisable:
+            problem = "documents of this stream cannot be retracted, as it is not `revisable`"
+            raise DocumentError(problem, stream=stream, document=id)
+        self.retractions.append((stream, id))
 
     def count_if_refused(self, document: Document) -> bool:
         """Whether a document is late or a duplicate; these are counted."""
@@ -121,19 +143,19 @@ class Arrivals:
         if watermark is not None and time < watermark:
             self.late += 1
             return True
-        held = self._of(stream).get(id)
-        if held is None:
+        before = self._of(stream).get(id)
+        if before is None:
             refused = intake.has(stream, id, watermark)
         else:
-            refused = intake.retention.would_reach(*held, watermark)
+            refused = intake.retention.would_reach(*before, watermark)
         self.duplicate += refused
         return refused
 
     def judged(self, run: Run) -> Run:
-        """What of a run is neither late nor a duplicate, with the times of all; the others are
-        counted.  What is left comes in by `add_run`, the whole of it."""
+        """The documents of a run that are neither late nor duplicates, with the times of all; the
+        others are counted.  `add_run` adds the result."""
         many = len(run.ids)
-        # All of a batch are there when it is read: the clock is asked once.
+        # All documents of a batch are there when it is read: the clock is read once.
         first = max(self._now, self.last_arrival + 1)
         self.last_arrival = first + many - 1
         if None in run.times:
@@ -146,7 +168,7 @@ class Arrivals:
             if not self._is_refused(stream, id, time):
                 kept.append(place)
                 self._follow(time, first + place + DAY)
-                self._held[stream][id] = time, (stream, NO_LEAVES)
+                self._added[stream][id] = time, (stream, NO_LEAVES)
         return run if len(kept) == many else run.at(kept)
 
     def _all_new(self, run: Run) -> bool:
@@ -157,14 +179,14 @@ class Arrivals:
         ):
             return False
         known = self._intake.ids
-        # Of a mapping the keys are looked up, not gone through: they are all that are held.
+        # The keys of a mapping are looked up, not iterated over: they are all retained documents.
         return all(
             known.get(one, _NONE).keys().isdisjoint(ids) and self._of(one).keys().isdisjoint(ids)
             for one in streams
         )
 
     def _none_late(self, times: Sequence[int], farthest: int) -> bool:
-        """Whether documents certainly are not late; if so, time follows them."""
+        """Whether documents certainly are not late; if so, the latest time is updated by them."""
         lowest, highest = min(times), max(times)
         if highest > farthest:
             return False
@@ -185,25 +207,25 @@ class Arrivals:
         if known < len(ids):
             shape = stream, NO_LEAVES
             coming = zip(ids[known:], times[known:], strict=True)
-            self._held[stream].update((id, (time, shape)) for id, time in coming)
+            self._added[stream].update((id, (time, shape)) for id, time in coming)
             self._seen[stream] = len(ids)
-        return self._held.get(stream, _NO_DOCUMENTS)
+        return self._added.get(stream, _NO_DOCUMENTS)
 
     def add(self, document: Document, shape: DocumentShape | None) -> None:
-        """Adds a document that is to be taken in."""
+        """Adds a document to the batch."""
         self._follow(document.time, self.last_arrival + DAY)
         self.count += 1
-        if self.parts and shape == self.parts[-1][1] and type(alike := self.parts[-1][0]) is list:
-            alike.append(document)
+        if self.parts and shape == self.parts[-1][1] and type(last := self.parts[-1][0]) is list:
+            last.append(document)
         else:
             self.parts.append(([document], shape))
         if shape is not None:
-            self._held[document.stream][document.id] = document.time, shape
+            self._added[document.stream][document.id] = document.time, shape
             if document.body is not None:
                 self.evaluated.append(document)
 
     def add_run(self, run: Run) -> None:
-        """Adds what was `judged` of a run."""
+        """Adds the `judged` documents of a run."""
         numbers = range(self.next_number, self.next_number + len(run.ids))
         self.count += len(run.ids)
         streams = {*run.streams}

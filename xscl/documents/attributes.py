@@ -1,30 +1,26 @@
 """The attributes of events: a document, an output node and a path -> a text or a number.
 
 An attribute is the first node that its path leads to from the output node: a variable of the block,
-else a child element, else an attribute of that name.  Of a whole JSON document they are read in its
-members, without a tree, and are what the tree would have said.
+else a child element, else an attribute of that name.  For a whole JSON document they are read from
+its members, without a tree, with the same result as from the tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from lxml import etree
 
-from pattern_stage.pattern import Attribute, Form, Slot
-from xpath_stage import double_of, encode_name, number_text, string_value
-from xscl.times import to_seconds
+from xscl.pattern_stage.values.terms import MISSING, Attribute
+from xscl.xpath_stage import double_of, encode_name, number_text, string_value
 
 __all__ = [
     "MISSING",
     "Node",
-    "Values",
     "first_member",
     "number_of_member",
     "number_of_text",
-    "of_members",
-    "of_nodes",
     "reached",
     "text_of_member",
     "text_of_node",
@@ -33,10 +29,7 @@ __all__ = [
 Node = tuple[etree._Element, str | None]
 """An element, or its attribute of a Clark name."""
 
-Values = tuple[str | float | None, ...]
-
 _NaN = float("nan")
-MISSING = object()
 
 
 def reached(output: Node, bound: Mapping[str, Node], attribute: Attribute) -> Iterator[Node]:
@@ -64,80 +57,6 @@ def text_of_node(node: Node) -> str:
     """The string value of a node."""
     element, name = node
     return string_value(element) if name is None else str(element.get(name, ""))
-
-
-def of_nodes(
-    slots: Sequence[Slot | None],
-) -> Callable[[Node, Mapping[str, Node], int, str], Values]:
-    """Reads slots (None: read by nobody) of an output node, given the nodes of the block's
-    variables, and the time (microseconds) and the id of the document."""
-
-    def read(output: Node, bound: Mapping[str, Node], time: int, document: str) -> Values:
-        def of(slot: Slot) -> str | float | None:
-            node = next(reached(output, bound, slot.attribute), None)
-            text = None if node is None else text_of_node(node)
-            return text if text is None or slot.form is Form.TEXT else number_of_text(text)
-
-        return _values(slots, of, time, document)
-
-    return read
-
-
-def of_members(slots: Sequence[Slot | None]) -> Callable[[object, int, str], Values]:
-    """Reads slots of the root of a JSON document, as `of_nodes` does of its tree, given its value,
-    time and id."""
-    plain: list[tuple[str, Callable[[object], str | float | None]]] = []
-    for slot in slots:
-        if slot is None:
-            break
-        attribute = slot.attribute
-        if len(attribute.steps) != 1 or attribute.attribute is not None:
-            break
-        plain.append(
-            (attribute.steps[0], text_of_member if slot.form is Form.TEXT else number_of_member)
-        )
-
-    def read_plain(value: object, time: int, document: str) -> Values:
-        if type(value) is not dict:
-            return read(value, time, document)
-        get = value.get
-        return tuple([convert(get(key, MISSING)) for key, convert in plain])
-
-    def read(value: object, time: int, document: str) -> Values:
-        def of(slot: Slot) -> str | float | None:
-            # What is JSON has no attributes.
-            named = slot.attribute.attribute is not None
-            first = MISSING if named else first_member(value, slot.attribute.steps)
-            return text_of_member(first) if slot.form is Form.TEXT else number_of_member(first)
-
-        return _values(slots, of, time, document)
-
-    return read_plain if len(plain) == len(slots) else read
-
-
-def _values(
-    slots: Sequence[Slot | None],
-    of: Callable[[Slot], str | float | None],
-    time: int,
-    document: str,
-) -> Values:
-    """The values of slots, where `of` reads those that are of the event's own node."""
-    return tuple(
-        [
-            None
-            if slot is None
-            else of(slot)
-            if slot.attribute.own is None
-            else _own(slot, time, document)
-            for slot in slots
-        ]
-    )
-
-
-def _own(slot: Slot, time: int, document: str) -> str | float:
-    if slot.attribute.own == "timestamp":
-        return to_seconds(time)
-    return document if slot.form is Form.TEXT else number_of_text(document)
 
 
 _double_of = lru_cache(maxsize=100_000)(double_of)
@@ -184,7 +103,7 @@ def first_member(value: object, steps: Sequence[str]) -> object:
 
 
 def text_of_member(value: object) -> str | None:
-    """The string value of a member, the first of an array; None where it is missing."""
+    """The string value of a member, of an array the first entry's; None where it is missing."""
     kind = type(value)
     if isinstance(value, str):
         return value

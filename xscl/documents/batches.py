@@ -13,12 +13,12 @@ __all__ = ["in_batches"]
 T = TypeVar("T", bound="Mapping[str, object] | tuple[Mapping[str, object], object]")
 
 _LONG = 64 * 1024 * 1024
-"""A batch of so many characters or bytes is full, however few documents they are."""
+"""A batch with so many characters or bytes is full, however few documents it has."""
 
 
 def in_batches(entries: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Envelopes, or tuples that begin with one, in lists of a size, or of fewer where their bodies
-    are long; each is read only when it is asked for."""
+    """Envelopes, or tuples that begin with one, in lists of a size, or smaller ones where their
+    bodies are long; each envelope is read on demand."""
     if size < 1:
         raise XSCLError(f"a batch holds at least one document, not {size}")
     some: list[T] = []

@@ -1,9 +1,9 @@
-"""Where the bodies of held documents lie: in memory within a share of it, else in a file.
+"""Where the bodies of retained documents are: in memory up to a share of it, else in a file.
 
-The file is temporary and has no name: it is gone with the last body that lies in it, however the
-process ends.  A body is read back from it when a match is read; so it lies there for as long as
-anybody holds it, be it the engine or a match that has left it.  What a body leaves behind in the
-file is used again by those of about its size.
+The file is temporary and has no name: it is gone with the last body in it, however the process
+ends.  A body is read back from it when a match is read.  So the body stays there as long as
+anything refers to it, be it the engine or a match that was returned.  The space of a dropped body
+is reused for bodies of about its size.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from gzip import GzipFile
 from pathlib import Path
 
-from xpath_stage import PIECE, MalformedDocument
 from xscl.files.gzipped import opened
 from xscl.files.named import named
+from xscl.xpath_stage import PIECE, MalformedDocument
 
 __all__ = ["LARGE", "Bodies", "Body", "is_large", "pieces_of", "size_of"]
 
@@ -26,7 +26,7 @@ LARGE = 16 * 1024 * 1024
 """A body of more bytes is always in the file, and parsed in pieces."""
 
 _OVERHEAD = 250
-"""Bytes that a body in memory has about it, about."""
+"""The estimated overhead of a body in memory, in bytes."""
 
 _FINE = 4
 """The leading bits of a size that count: a place is at most an eighth larger than its body."""
@@ -59,7 +59,7 @@ class Body:
         return pieces_of(content)
 
     def move(self, at: int) -> None:
-        """Its bytes are in the file now."""
+        """Notes that its bytes are in the file now."""
         self._at = at
         self._content = None
 
@@ -70,15 +70,15 @@ class Body:
 class Bodies:
     """The bodies of one engine.
 
-    `share` are the bytes that they may have in memory, None without bound; `memory` and `filed`
-    those that they have there and in the file, whose length is `length`.
+    `share` are the bytes that they may have in memory, None for no bound; `memory` and `filed` are
+    the bytes that they have there and in the file, whose length is `length`.
     """
 
     def __init__(self, share: int | None = None) -> None:
         self.share = share
         self.memory = 0
         self.filed = 0
-        # Bodies go on any thread, at any time: it is only noted.
+        # Bodies are dropped on any thread, at any time: here it is only noted.
         self.returned: deque[tuple[int, int]] = deque()
         self._in_memory: deque[weakref.ref[Body]] = deque()
         self._file: int | None = None
@@ -89,42 +89,42 @@ class Bodies:
         if self._file is not None:
             os.close(self._file)
 
-    def hold(self, body: str | bytes | Body) -> str | bytes | Body:
-        """A body as the engine holds it: as it is, where it is small and memory without bound."""
+    def stored(self, body: str | bytes | Body) -> str | bytes | Body:
+        """A body as the engine stores it: as it is, where it is small and memory has no bound."""
         if isinstance(body, Body) or (self.share is None and not is_large(body)):
             return body
         return self.put(body)
 
     def put(self, body: str | bytes) -> Body:
-        """Takes a body, into memory at first unless it is large."""
+        """Stores a body, at first in memory unless it is large."""
         text = isinstance(body, str)
         if is_large(body):
             return self._put_pieces(pieces_of(body), text=text)
         content = body.encode() if isinstance(body, str) else body
-        held = Body(self, content, len(content), text=text)
-        self.memory += held.size + _OVERHEAD
-        self._in_memory.append(weakref.ref(held))
-        return held
+        stored = Body(self, content, len(content), text=text)
+        self.memory += stored.size + _OVERHEAD
+        self._in_memory.append(weakref.ref(stored))
+        return stored
 
     def copy(self, path: Path) -> Body:
-        """Takes the bytes of a file, decompressed where it is gzipped; those of a large one without
-        having them in memory."""
+        """Stores the bytes of a file, decompressed where it is gzipped; a large file is never in
+        memory whole."""
         with opened(path) as file:
             if not isinstance(file, GzipFile) and os.fstat(file.fileno()).st_size <= LARGE:
                 return self.put(file.read())
             return self._put_pieces(iter(lambda: file.read(PIECE), b""), text=False)
 
     def shrink(self) -> None:
-        """Moves what is beyond the share to the file, the oldest first."""
+        """Moves the bodies beyond the share to the file, the oldest first."""
         if self.returned:
             self.settle()
         while self.share is not None and self.memory > self.share and self._in_memory:
-            held = self._in_memory.popleft()()
-            if held is not None:
-                self._move(held, b"".join(held.pieces()))
+            stored = self._in_memory.popleft()()
+            if stored is not None:
+                self._move(stored, b"".join(stored.pieces()))
 
     def settle(self) -> None:
-        """Takes note of the bodies that have gone."""
+        """Processes the bodies that were dropped."""
         while self.returned:
             at, size = self.returned.popleft()
             if at < 0:
@@ -150,30 +150,30 @@ class Bodies:
             yield piece
 
     def _put_pieces(self, pieces: Iterable[bytes], *, text: bool) -> Body:
-        # What its size comes to is known in the end: it lies where nothing follows.
+        # Its size is known only at the end: it is written where nothing follows.
         begin = end = self.length
         for piece in pieces:
             self._write(piece, end)
             end += len(piece)
-        held = Body(self, None, end - begin, text=text)
-        held.move(begin)
-        self.length = begin + _place_for(held.size)
-        self.filed += held.size
-        return held
+        stored = Body(self, None, end - begin, text=text)
+        stored.move(begin)
+        self.length = begin + _place_for(stored.size)
+        self.filed += stored.size
+        return stored
 
-    def _move(self, held: Body, content: bytes) -> None:
-        place = _place_for(held.size)
+    def _move(self, stored: Body, content: bytes) -> None:
+        place = _place_for(stored.size)
         unused = self._unused.get(place)
         at = unused.pop() if unused else self.length
         self._write(content, at)
         self.length = max(self.length, at + place)
-        held.move(at)
-        self.memory -= held.size + _OVERHEAD
-        self.filed += held.size
+        stored.move(at)
+        self.memory -= stored.size + _OVERHEAD
+        self.filed += stored.size
 
     def _write(self, content: bytes, at: int) -> None:
         if self._file is None:
-            # It has no name from the beginning, where the system has that.
+            # It has no name from the beginning, where the system supports this.
             with tempfile.TemporaryFile() as file:
                 self._file = os.dup(file.fileno())
         left = memoryview(content)
@@ -192,7 +192,7 @@ def size_of(body: str | bytes | Body) -> int:
 
 
 def is_large(body: str | bytes | Body) -> bool:
-    """Whether a body is one that is parsed in pieces."""
+    """Whether a body is parsed in pieces."""
     if isinstance(body, str) and 4 * len(body) <= LARGE:
         return False
     return size_of(body) > LARGE
@@ -215,6 +215,6 @@ def pieces_of(body: str | bytes | Body) -> Iterator[bytes]:
 
 
 def _place_for(size: int) -> int:
-    """How much of the file a body has."""
+    """The bytes of the file reserved for a body."""
     coarse = max(size.bit_length() - _FINE, 0)
     return (((size - 1) >> coarse) + 1) << coarse if size else 1

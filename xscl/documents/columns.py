@@ -1,90 +1,161 @@
-"""The columns of event queries: a document, or a node in it -> the tuple of an event.
+"""Documents, and nodes in them, -> events of the pattern stage (`pattern_stage/layouts.py`).
 
-An event is `(start, end, number, whole, *slots)`, its times in microseconds; `whole` are all its
-attributes by name, where somebody asks for them.  Of a whole JSON document it is read in the
-members, without a tree; a value is then the member as it is, of XML it is the string value.
+Attributes of a whole JSON document are read from its members, without a tree, for many documents
+together; a value is then the member as it is, for XML it is the string value.  Attributes that
+several stages need of the same documents are read once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
 from lxml import etree
 
-from pattern_stage.algebra import NULL
-from pattern_stage.algebra.functions import as_json
-from pattern_stage.pattern import Form, Slot
-from xpath_stage import decode_name
 from xscl.documents.attributes import (
     MISSING,
     Node,
     first_member,
     number_of_member,
     number_of_text,
+    reached,
     text_of_member,
     text_of_node,
 )
 from xscl.documents.document import Document
 from xscl.documents.trees import nodes_of
+from xscl.pattern_stage.algebra.functions import as_json
+from xscl.pattern_stage.layouts import EVERYTHING, Event
+from xscl.pattern_stage.values.terms import NULL, Attribute, Form, Slot
+from xscl.times import to_seconds
+from xscl.xpath_stage import decode_name
 
-__all__ = [
-    "NodeColumns",
-    "ValueColumns",
-    "attributes_of",
-    "columns_of_nodes",
-    "columns_of_value",
-    "values_in",
-]
-
-ValueColumns = Callable[
-    [Sequence[object], Iterable[int], Iterable[int], Iterable[int]], list[tuple[Any, ...]]
-]
-"""The events of JSON values, given their starts, ends and numbers."""
+__all__ = ["Columns", "attributes_of", "values_in"]
 
 ValueOf = Callable[[Node], object]
-
-NodeColumns = Callable[[Node, Mapping[str, Node], ValueOf, int, int, int], tuple[Any, ...]]
-"""The event of an output node, given the nodes of the block's variables and what reads values."""
 
 _PLAIN = {str, int, float, bool}
 _AS_IT_IS = {str, int, bool}
 _DICT, _FLOAT, _INT, _STR = {dict}, {float}, {int}, {str}
 
 
-def columns_of_value(slots: Sequence[Slot], *, whole: bool) -> ValueColumns:
-    """Reads the events that JSON documents are, as such."""
-    names = [*dict.fromkeys(slot.attribute.steps[0] for slot in slots)]
-    wanted = [(names.index(slot.attribute.steps[0]), slot.form) for slot in slots]
-    members = _members(names)
-    every = [(slot.attribute.steps, _CONVERTED_ONE[slot.form]) for slot in slots]
+class Columns:
+    """Reads events for several stages, given the slots of each (None where any value is
+    allowed)."""
 
-    def one(value: Any) -> list[object]:
-        if type(value) is not dict:
-            return [convert(first_member(value, steps)) for steps, convert in every]
-        get = value.get
-        return [convert(get(steps[0], MISSING)) for steps, convert in every]
-
-    def read(
-        values: Sequence[object], starts: Iterable[int], ends: Iterable[int], events: Iterable[int]
-    ) -> list[tuple[Any, ...]]:
-        if len(values) == 1:
-            (value,) = values
-            whole_of = members_of(value) if whole else None
-            return [(*starts, *ends, *events, whole_of, *one(value))]
-        found = members(values)
-        as_they_are = Form.VALUE if _PLAIN.issuperset(map(type, chain(*found))) else None
-        everything = map(members_of, values) if whole else repeat(None)
-        columns = [
-            found[place] if form is as_they_are else _CONVERTED[form](found[place])
-            for place, form in wanted
+    def __init__(self, stages: Sequence[Sequence[Slot | None]]) -> None:
+        slots = [*dict.fromkeys(one for some in stages for one in some if one is not None)]
+        # Slots that allow any value follow all others.
+        place = {slot: place for place, slot in enumerate([*slots, None])}
+        self._stages = [[place[slot] for slot in some] for some in stages]
+        self._slots = slots
+        self._attributes = [*dict.fromkeys(slot.attribute for slot in slots)]
+        self.valued = any(slot.form is Form.VALUE for slot in slots)
+        """Whether values of nodes are read, as they are."""
+        names = dict.fromkeys(slot.attribute.steps[0] for slot in slots if _is_member(slot))
+        self._members = _members([*names])
+        at = {name: place for place, name in enumerate(names)}
+        self._columns = [
+            (_CONVERTED[slot.form], at[slot.attribute.steps[0]], _of_value(slot))
+            if _is_member(slot)
+            else (None, 0, _of_value(slot))
+            for slot in slots
         ]
-        return [*zip(starts, ends, events, everything, *columns, strict=False)]
+        self._by_name = [
+            (slot.attribute.steps[0], _CONVERTED_ONE[slot.form])
+            for slot in slots
+            if _is_member(slot)
+        ]
 
-    return read
+    def of_values(
+        self,
+        values: Sequence[object],
+        starts: Sequence[int],
+        ends: Sequence[int],
+        numbers: Sequence[int],
+        ids: Sequence[str],
+    ) -> list[list[Event]]:
+        """The events of each stage for whole JSON documents."""
+        if len(values) == 1:
+            row = [*self._of_value(values[0], ids[0], ends[0]), None]
+            event = starts[0], ends[0], numbers[0]
+            return [[(*event, *[row[place] for place in some])] for some in self._stages]
+        members = self._members(values)
+        columns: list[Iterable[object]] = [
+            [of_value(*one) for one in zip(values, ids, ends, strict=False)]
+            if convert is None
+            else convert(members[place])
+            for convert, place, of_value in self._columns
+        ]
+        columns.append(repeat(None))
+        return [
+            [*zip(starts, ends, numbers, *[columns[place] for place in some], strict=False)]
+            for some in self._stages
+        ]
+
+    def _of_value(self, value: object, id: str, end: int) -> list[object]:
+        if type(value) is dict and len(self._by_name) == len(self._slots):
+            # As most are.
+            get = value.get
+            return [convert(get(name, MISSING)) for name, convert in self._by_name]
+        return [of_value(value, id, end) for _, _, of_value in self._columns]
+
+    def of_node(
+        self,
+        output: Node,
+        bound: Mapping[str, Node],
+        value_of: ValueOf,
+        start: int,
+        end: int,
+        number: int,
+        id: str,
+    ) -> list[Event]:
+        """The event of each stage for an output node, given the nodes of the block's variables and
+        a reader of values."""
+        nodes = {one: next(reached(output, bound, one), None) for one in self._attributes}
+
+        def of(slot: Slot) -> object:
+            if slot == EVERYTHING:
+                return attributes_of(output, bound, value_of)
+            if slot.attribute.own is not None:
+                return _CONVERTED_ONE[slot.form](_own(slot.attribute, id, end))
+            node = nodes[slot.attribute]
+            if node is None:
+                return None
+            if slot.form is Form.VALUE:
+                return value_of(node)
+            text = text_of_node(node)
+            return text if slot.form is Form.TEXT else number_of_text(text)
+
+        row = [*map(of, self._slots), None]
+        return [(start, end, number, *[row[place] for place in some]) for some in self._stages]
+
+
+def _is_member(slot: Slot) -> bool:
+    """Whether it is a member of a JSON object."""
+    attribute = slot.attribute
+    return len(attribute.steps) == 1 and attribute.attribute is None
+
+
+def _of_value(slot: Slot) -> Callable[[object, str, int], object]:
+    """Reads a slot of a JSON document, given its value, its id and its time."""
+    attribute, convert = slot.attribute, _CONVERTED_ONE[slot.form]
+    if slot == EVERYTHING:
+        return lambda value, id, end: members_of(value)
+    if attribute.own is not None:
+        return lambda value, id, end: convert(_own(attribute, id, end))
+    if attribute.attribute is not None:
+        # JSON has no attributes.
+        return lambda value, id, end: None
+    return lambda value, id, end: convert(first_member(value, attribute.steps))
+
+
+def _own(attribute: Attribute, id: str, end: int) -> str | float:
+    """The attribute that every event has."""
+    return id if attribute.own == "document" else to_seconds(end)
 
 
 def _members(names: Sequence[str]) -> Callable[[Sequence[Any]], Sequence[Sequence[object]]]:
@@ -95,7 +166,7 @@ def _members(names: Sequence[str]) -> Callable[[Sequence[Any]], Sequence[Sequenc
         if not _DICT.issuperset(map(type, values)):
             return [[first_member(one, (name,)) for one in values] for name in names]
         try:
-            # As most have what is asked for.
+            # Most values have the members.
             rows = map(every, values) if every else ()
             return [[*rows]] if len(names) == 1 else [*zip(*rows, strict=True)]
         except KeyError:
@@ -119,7 +190,7 @@ def _numbers(column: Sequence[Any]) -> Sequence[object]:
 
 
 def _values(column: Sequence[Any]) -> Sequence[object]:
-    return [*map(member_value, column)]
+    return column if _PLAIN.issuperset(map(type, column)) else [*map(member_value, column)]
 
 
 _CONVERTED = {Form.TEXT: _texts, Form.NUMBER: _numbers, Form.VALUE: _values}
@@ -153,31 +224,8 @@ def members_of(value: object) -> dict[str, object]:
     return {name: as_json(one) for name, one in found if one is not None}
 
 
-def columns_of_nodes(slots: Sequence[Slot], *, whole: bool) -> NodeColumns:
-    """Reads the events that nodes are."""
-    wanted = [(slot.attribute.steps[0], slot.form) for slot in slots]
-
-    def read(
-        output: Node, bound: Mapping[str, Node], value_of: ValueOf, start: int, end: int, event: int
-    ) -> tuple[Any, ...]:
-        nodes = _nodes(output, bound)
-        columns: list[object] = []
-        for name, form in wanted:
-            node = nodes.get(name)
-            if node is None:
-                columns.append(None)
-            elif form is Form.VALUE:
-                columns.append(value_of(node))
-            else:
-                text = text_of_node(node)
-                columns.append(text if form is Form.TEXT else number_of_text(text))
-        return start, end, event, _shown(nodes, value_of) if whole else None, *columns
-
-    return read
-
-
 def values_in(document: Document, numbers: Mapping[etree._Element, int] | None = None) -> ValueOf:
-    """What reads values of a document's nodes; `numbers` are those of the elements of another tree
+    """A reader of values of a document's nodes; `numbers` are those of the elements of another tree
     of it."""
     if not document.json:
         return text_of_node
@@ -193,34 +241,23 @@ def values_in(document: Document, numbers: Mapping[etree._Element, int] | None =
 
 
 def attributes_of(output: Node, bound: Mapping[str, Node], value_of: ValueOf) -> dict[str, object]:
-    """All attributes of a node by name, as results show them."""
-    return _shown(_nodes(output, bound), value_of)
-
-
-def _nodes(output: Node, bound: Mapping[str, Node]) -> Mapping[str, Node]:
-    """The nodes of all attributes of a node by name: the block's variables, then children, then its
-    own."""
+    """All attributes of a node by name, as results show them: the block's variables, then children,
+    then its own."""
     nodes = dict(bound)
     element, attribute = output
-    if attribute is not None:
-        return nodes
-    for child in element.iterchildren("*"):
+    for child in element.iterchildren("*") if attribute is None else ():
         name = _bare(child.tag)
         if name is not None and name not in nodes:
             nodes[name] = child, None
-    for own in map(str, element.attrib):
+    for own in map(str, element.attrib) if attribute is None else ():
         if not own.startswith("{") and own not in nodes:
             nodes[own] = element, own
-    return nodes
-
-
-def _shown(nodes: Mapping[str, Node], value_of: ValueOf) -> dict[str, object]:
     return {name: as_json(value_of(node)) for name, node in nodes.items()}
 
 
 @lru_cache(maxsize=100_000)
 def _bare(tag: str) -> str | None:
-    """The name of a tag in no namespace, of a JSON node its key."""
+    """The name of a tag in no namespace; of a JSON node, its key."""
     key = decode_name(tag)
     if key is not None:
         return key

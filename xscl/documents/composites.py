@@ -1,7 +1,7 @@
 """Derived streams: the matches of a chain's left part, as composites that join like documents.
 
 Each stage of a chain but the last feeds one.  A *composite* is a match of the stage, with its
-documents and the nodes that later stages ask for: one *column* each.  To the join stage it is a
+documents and the nodes that later stages need: one *column* each.  To the join stage it is a
 document whose columns are leaves without structure.  Chains with the same left part share its
 derived stream, so that it is computed once.
 """
@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, cast
 
-from join_stage import Plan, picking
 from xscl.documents.document import Document
+from xscl.join_stage import Plan, picking
 
 __all__ = [
+    "ColumnSource",
     "Composite",
     "Computed",
     "DerivedStream",
+    "JoinReading",
     "OperatorRow",
-    "Reading",
     "RowReader",
-    "Source",
 ]
 
 _Pick = Callable[[tuple[Any, ...]], tuple[Any, ...]]
@@ -43,7 +43,7 @@ class Composite:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ColumnSource:
     """Where a column of a stage comes from: the outputs of its plan (`side` is None), or a column
     of the composite on a side; and likewise its string, if it is valued."""
 
@@ -54,8 +54,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What a row of a pattern has beside documents and output nodes: the variable that each is
-    bound to, the codes of the nodes of its block's variables, by name; from when to when it runs
+    """What a row of a pattern has in addition to documents and output nodes: the variable that each
+    is bound to; the codes of the nodes of its block's variables, by name; its start and end
     (microseconds); and computed values."""
 
     variables: tuple[str, ...]
@@ -81,14 +81,14 @@ class OperatorRow(NamedTuple):
         return max(document.time for document in documents)
 
     def begun_at(self, documents: Sequence[Document]) -> int:
-        """The time (microseconds) of what it begins with, given its documents."""
+        """The time (microseconds) at which it begins, given its documents."""
         if self.computed is not None:
             return self.computed.start
         return min(one.time if one.start is None else one.start for one in documents)
 
 
 class RowReader(Protocol):
-    """How the rows of a second stage are read."""
+    """A reader of the rows of a second stage."""
 
     @property
     def distinct(self) -> bool:
@@ -97,20 +97,20 @@ class RowReader(Protocol):
     def read(
         self, rows: Iterable[tuple[Any, ...]], composites: Mapping[int, Composite]
     ) -> Iterable[OperatorRow]:
-        """The rows that some values stand for."""
+        """The rows for some values."""
 
 
-class Reading:
-    """How the rows of a stage's plan are read: (documents or composites, outputs, strings).
+class JoinReading:
+    """Reads the rows of a stage's plan: (documents or composites, outputs, strings).
 
-    `below` are the derived streams of the sides that are composites, None of the others; `sources`
+    `below` are the derived streams of the sides that are composites, None for the others; `sources`
     are those of the stage's columns.
     """
 
     __slots__ = ("_all_read", "_below", "_codes", "_strings", "sources")
 
     def __init__(
-        self, plan: Plan, below: Sequence[DerivedStream | None], sources: tuple[Source, ...]
+        self, plan: Plan, below: Sequence[DerivedStream | None], sources: tuple[ColumnSource, ...]
     ) -> None:
         self.sources = sources
         self._below = tuple(below)
@@ -133,14 +133,14 @@ class Reading:
 
     @property
     def distinct(self) -> bool:
-        """Whether different values always are different rows: a composite is told from others by
-        its documents."""
+        """Whether different values always are different rows: composites differ if their documents
+        do."""
         return self._all_read and all(one is None or one.distinct for one in self._below)
 
     def read(
         self, rows: Iterable[tuple[int, ...]], composites: Mapping[int, Composite]
     ) -> Iterable[OperatorRow]:
-        """What rows of the join stage's outputs say."""
+        """The rows for the join stage's outputs."""
         codes, strings, below = self._codes, self._strings, self._below
         if not any(below):
             sides = len(below)
@@ -165,16 +165,16 @@ class DerivedStream:
     """The derived stream of a stage.
 
     `number` is the stage's in the join stage, `spines` are the numbers of its columns that later
-    stages ask for, by column, each also the number of its leaf path; `valued` are the columns
-    with strings, in order.  It has the composites of documents from number `since` on.  `uses`
-    counts the stages that read it.  It is `distinct` as long as no two composites have the same
-    documents: those that have are made one after the other.
+    stages need, by column, each also the number of its leaf path; `valued` are the columns with
+    strings, in order.  It has the composites of documents from number `since` on.  `uses` counts
+    the stages that read it.  It is `distinct` as long as no two composites have the same documents:
+    such composites would be made one after the other.
     """
 
     number: int
     key: tuple[object, ...]
     since: int
-    reading: Reading
+    reading: JoinReading
     spines: dict[int, int]
     valued: tuple[int, ...]
     uses: int = 0

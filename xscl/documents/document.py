@@ -1,8 +1,8 @@
-"""An envelope becomes a document: what is decided of it by its envelope alone, and how it is held.
+"""An envelope becomes a document: what is decided by its envelope only, and how it is stored.
 
 An envelope is a mapping as in a line of an events file: `stream`, `id`, `timestamp`, and the body
-under `xml` or `json`.  Reading one decides, and changes nothing; a file that it names is copied
-when the document is wanted.
+under `xml` or `json`.  Reading one changes nothing; a file that it names is copied when the
+document is needed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xpath_stage import MalformedDocument, foreign_character
 from xscl.documents.bodies import Bodies, Body, is_large, size_of
 from xscl.errors import DocumentError
 from xscl.stream_names import is_internal, public_name
 from xscl.times import from_timestamp
+from xscl.xpath_stage import MalformedDocument, foreign_character
 
 if TYPE_CHECKING:
     from xscl.documents.trees import Trees
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Document",
     "advance_of",
-    "as_held",
+    "as_stored",
     "document_of",
     "from_file",
+    "is_arc_change",
+    "is_control",
     "is_small",
     "is_streamed",
     "without_body",
@@ -44,9 +46,10 @@ class Document(Struct, frozen=True):
     """A document of a stream; `time` in microseconds.
 
     `body` is as it was published: text or bytes of XML, the Path of its file or, where `json`, a
-    JSON value; a document that is held has text, bytes or an engine's Body, a JSON value as bytes.
-    `trees` are those of the engine that holds it.  One that bears an interval has its `start`.  One
-    that is held for its id alone, as of it nothing but columns was wanted, has no body.
+    JSON value.  A retained document has text, bytes or an engine's Body; a JSON value as bytes.
+    `trees` are those of the engine that retains it.  A document with an interval has its `start`.
+    A document that is retained for its id only, since nothing but columns is read of it, has no
+    body.
     """
 
     number: int
@@ -60,7 +63,7 @@ class Document(Struct, frozen=True):
 
     @property
     def source(self) -> str:
-        """The stream by its public name: of a sub-query's result, the sub-query."""
+        """The stream by its public name; for a sub-query's result, the sub-query."""
         return public_name(self.stream)
 
 
@@ -84,6 +87,8 @@ def document_of(
     if type(body) is not str:
         if body is None and "json" in envelope:
             body, is_json = envelope["json"], True
+            if type(body) is str:
+                body = _unwrapped(body)
         elif not isinstance(body, str | bytes | Path):
             problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
             raise DocumentError(problem, stream=stream, document=name)
@@ -99,8 +104,20 @@ def document_of(
     return Document(number, stream, name, time, body, is_json, trees, start)
 
 
+def _unwrapped(text: str) -> str | bytes:
+    """A JSON value that is a text: one that is itself the text of an object is that object, since
+    whoever wrote it has encoded twice, and no query could read its members."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    return text.encode()
+
+
 def _start(given: object, time: int, stream: str, name: str) -> int | None:
-    """The start of the interval that a document bears, None of one that bears none."""
+    """The start of a document's interval, None if it has no interval."""
     try:
         start = from_timestamp(given)
     except ValueError as error:
@@ -112,8 +129,8 @@ def _start(given: object, time: int, stream: str, name: str) -> int | None:
 
 
 def advance_of(envelope: Mapping[str, object]) -> int | None:
-    """The time (microseconds) of a control line, which says that nothing earlier will come; None
-    of an envelope.  Raises DocumentError."""
+    """The time (microseconds) of a control line, which promises that nothing earlier will come;
+    None for an envelope.  Raises DocumentError."""
     if "advance" not in envelope or envelope.get("xml") is not None or "json" in envelope:
         return None
     try:
@@ -121,6 +138,33 @@ def advance_of(envelope: Mapping[str, object]) -> int | None:
     except ValueError as error:
         problem = f"`advance`: {error}"
         raise DocumentError(problem, stream="?", document=str(envelope.get("id"))) from None
+
+
+def retraction_of(envelope: Mapping[str, object]) -> tuple[str, str] | None:
+    """The stream and the id of a line that takes a document back; None for an envelope.  Raises
+    DocumentError."""
+    if "retract" not in envelope or envelope.get("xml") is not None or "json" in envelope:
+        return None
+    id, stream = envelope["retract"], envelope.get("stream", "S")
+    if not isinstance(id, str):
+        raise DocumentError("`retract` must be an id", stream=str(stream), document=str(id))
+    if not isinstance(stream, str) or not stream or is_internal(stream):
+        problem = f"`stream` is {stream!r}; expected the name of a stream"
+        raise DocumentError(problem, stream=str(stream), document=id)
+    return stream, id
+
+
+def is_arc_change(envelope: Mapping[str, object]) -> bool:
+    """Whether a line changes the arcs of an automaton."""
+    return "automaton" in envelope and envelope.get("xml") is None and "json" not in envelope
+
+
+def is_control(envelope: Mapping[str, object]) -> bool:
+    """Whether a line is no document: it says something of time, of a document or of an automaton.
+    Raises DocumentError."""
+    if is_arc_change(envelope):
+        return True
+    return advance_of(envelope) is not None or retraction_of(envelope) is not None
 
 
 def _check_characters(stream: str, name: str) -> None:
@@ -142,8 +186,8 @@ def from_file(document: Document, bodies: Bodies) -> Document:
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
 
 
-def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
-    """A document as it is held: whatever becomes of a published JSON value later.
+def as_stored(document: Document, bodies: Bodies, trees: Trees) -> Document:
+    """A document as it is stored, independent of later changes of a published JSON value.
 
     Raises DocumentError for a JSON value that cannot be written and for a large text with half a
     surrogate pair.
@@ -160,17 +204,17 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
         if document.json and not isinstance(body, bytes | Body):
             body = _written(body)
         assert isinstance(body, str | bytes | Body)
-        held = bodies.hold(body)
+        stored = bodies.stored(body)
     except (MalformedDocument, TypeError, ValueError, RecursionError) as error:
         problem = str(error) if isinstance(error, MalformedDocument) else f"it is no JSON: {error}"
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
-    if held is document.body and document.trees is trees:
+    if stored is document.body and document.trees is trees:
         return document
-    return replace(document, body=held, trees=trees)
+    return replace(document, body=stored, trees=trees)
 
 
 def without_body(document: Document) -> Document:
-    """A document that is held for its id alone."""
+    """A document that is retained for its id only."""
     number, start = document.number, document.start
     return Document(number, document.stream, document.id, document.time, None, True, None, start)
 
@@ -180,7 +224,7 @@ def _written(value: object) -> bytes:
     try:
         return orjson.dumps(value, default=dict)
     except orjson.JSONEncodeError:
-        # It writes no number of more than 64 bits, no half of a surrogate pair, nothing very deep.
+        # It refuses numbers of more than 64 bits, halves of surrogate pairs, and very deep values.
         return json.dumps(value, default=dict).encode()
 
 
@@ -193,6 +237,6 @@ def is_streamed(document: Document) -> bool:
 
 
 def is_small(document: Document) -> bool:
-    """Whether a document is judged again in little time."""
+    """Whether a document can be judged again in little time."""
     body = document.body
     return not isinstance(body, str | bytes | Body) or size_of(body) < _SMALL

@@ -1,8 +1,8 @@
 """Events: documents, or nodes in them, with a time, a number and values.
 
-An event is (time, number, *values), that of an event query (start, end, number, whole, *values)
-(`columns.py`); its number is that of its document and a place in it: one node with the same
-variables has one number, whatever types it is of.
+An event is `(start, end, number, *slots)` (`pattern_stage/layouts.py`); its number is that of its
+document and a place in it: one node with the same variables has one number, whatever types it is
+of.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from xpath_stage import ATTRIBUTE
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.trees import nodes_of
+from xscl.pattern_stage.layouts import Event
+from xscl.xpath_stage import ATTRIBUTE
 
 if TYPE_CHECKING:
     from xscl.documents.attributes import Node
@@ -26,28 +27,26 @@ __all__ = [
     "EventNodes",
     "EventType",
     "Holder",
+    "PendingEvent",
     "TypedEvents",
-    "Waiting",
 ]
 
 PLACES = 32
 """Bits of an event's number that are its place in the document."""
 
-Event = tuple[Any, ...]
-
-Waiting = tuple[int, Event]
+PendingEvent = tuple[int, Event]
 """A type, and an event of it."""
 
 
 class Holder(Protocol):
-    """Where events wait for the end of the step: of a level, the stage of patterns or of event
+    """Buffers events until the end of the step: of a level, the stage of patterns or of event
     queries."""
 
-    waiting: list[Waiting]
+    pending: list[PendingEvent]
 
 
 TypedEvents = tuple[Holder, int, Sequence[Event]]
-"""Whom events are for, their type, and they."""
+"""The holder of events, their type, and the events."""
 
 AttributeName = Callable[[int], str | None]
 
@@ -61,7 +60,7 @@ class EventNode:
 
 
 WHOLE = EventNode()
-"""The document as such: its root element."""
+"""The whole document: its root element."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,11 +82,11 @@ class EventType:
 
 
 class EventNodes:
-    """The nodes of the events of documents held, by the events' numbers."""
+    """The nodes of the events of retained documents, by the events' numbers."""
 
     def __init__(self, attribute_name: AttributeName) -> None:
         self._attribute_name = attribute_name
-        # Of documents that have other events than their whole, by place.
+        # By place, of documents that have other events than the whole document.
         self._nodes: dict[int, list[EventNode]] = {}
         self._places: dict[int, dict[EventNode, int]] = {}
 
@@ -107,8 +106,8 @@ class EventNodes:
         place = number - (document << PLACES)
         return self._nodes[document][place] if place else WHOLE
 
-    def forget(self, documents: Iterable[int]) -> None:
-        """Lets go of documents."""
+    def drop(self, documents: Iterable[int]) -> None:
+        """Drops documents."""
         if self._nodes:
             for document in documents:
                 self._nodes.pop(document, None)
@@ -119,14 +118,15 @@ class EventNodes:
         return code % ATTRIBUTE, self._attribute_name(code)
 
     def named(self, number: int) -> list[Any]:
-        """An event by what it is of, as JSON that holds over a restart: the document's number, and
-        unless it is the whole of it, the elements and attributes of its nodes."""
+        """The identity of an event as JSON that is valid after a restart: the document's number,
+        and unless it is the whole document, the elements and attributes of its nodes."""
         document = number >> PLACES
         node = self.node(number)
         return [document] if node is WHOLE else [document, *self._said(node)]
 
     def numbered(self, name: Sequence[Any]) -> int | None:
-        """The number of the event that `named` gave that; None if its document has none such."""
+        """The number of the event for which `named` returned that; None if its document has no such
+        event."""
         document, *nodes = name
         if not nodes:
             return int(document) << PLACES

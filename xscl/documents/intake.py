@@ -1,15 +1,15 @@
-"""Documents on their way in and out: late ones and duplicates are refused, the others held while a
-query can reach them.
+"""Incoming and outgoing documents: late ones and duplicates are refused, the others retained while
+a query can reach them.
 
 Section 4 of the language: documents may arrive out of time order; the watermark is the latest
-timestamp seen minus the lateness, later documents are skipped, and a document is held exactly
+timestamp seen minus the lateness, later documents are skipped, and a document is retained exactly
 while a query can reach it from the watermark, alone or as a member of a composite.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,18 +21,20 @@ from xscl.documents.bodies import Bodies
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, document_of, from_file
 from xscl.documents.retention import DocumentShape, Retention
+from xscl.documents.revisable import NONE_REVISABLE, Revisable
 from xscl.documents.trees import Trees
-from xscl.times import now
+from xscl.times import DAY, now
 
 __all__ = ["Intake", "Skipped"]
 
 
 class Reader(Protocol):
-    """Who has numbers of documents held, or of queries, and looks them up when asked for them."""
+    """An object that has numbers of retained documents, or of queries, and looks them up on
+    demand."""
 
     def keep(self, *, queries: bool) -> bool:
-        """Takes the documents themselves, as some are let go, and with `queries` these; whether it
-        has numbers of queries yet."""
+        """Copies the documents themselves, since some are about to be dropped, and with `queries`
+        the queries; returns whether it still has numbers of queries."""
 
 
 _NONE: Mapping[str, int] = {}
@@ -46,56 +48,77 @@ class Skipped:
     malformed: int = 0
     duplicate: int = 0
     late: int = 0
+    unknown: int = 0
+    """Retractions of documents that are not there; a retraction that comes too late is `late`."""
 
     @property
     def total(self) -> int:
         """All of them."""
-        return self.malformed + self.duplicate + self.late
+        return self.malformed + self.duplicate + self.late + self.unknown
 
 
 @dataclass(slots=True)
 class Intake:
-    """The documents that an engine holds, and the time they have brought it to.
+    """The documents that an engine retains, and the time that they have reached.
 
-    `lateness` is in microseconds, None without bound.  Documents and composites are numbered
+    `lateness` is in microseconds, None for no bound.  Documents and composites are numbered
     together, in order of arrival.
     """
 
     lateness: int | None
     retention: Retention
-    held: dict[int, Document] = field(default_factory=dict)
+    retained: dict[int, Document] = field(default_factory=dict)
     composites: dict[int, Composite] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
     next_number: int = 0
     documents: int = 0
     latest: int | None = None
     advanced: int | None = None
-    """The time up to which, somebody has said, all is there."""
+    """The time up to which a control line has promised that all is there."""
     flushed: int = 0
-    """The number of the next document when somebody last said that the input had ended."""
+    """The number of the next document at the last reported end of the input."""
     bodies: Bodies = field(default_factory=Bodies)
     trees: Trees = field(default_factory=Trees)
     last_arrival: int = 0
+    revisable: Revisable = NONE_REVISABLE
+    withdrawn: dict[int, Document] = field(default_factory=dict)
+    """Documents that are retracted, until nothing names them any more."""
+    clocks: dict[str, int] = field(default_factory=dict)
+    """The newest time of a document of each stream."""
+    promises: dict[str, int] = field(default_factory=dict)
+    """Blocks, and the times after the watermark before which no document comes in which they select
+    something."""
     settled: bool = True
-    """Whether nothing has come or gone since what is out of reach was let go."""
+    """Whether nothing has come or gone since unreachable documents were dropped."""
     dropped: list[int] | None = None
-    """The documents let go, for one who notes that."""
+    """The dropped documents, for a reader that notes them."""
     _readers: list[weakref.ref[Reader]] = field(default_factory=list)
     ids: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     _derived: dict[int, DerivedStream] = field(default_factory=dict)
     _composites_of: dict[int, set[int]] = field(default_factory=dict)
     _lingering: set[int] = field(default_factory=set)
     _gone: list[int] = field(default_factory=list)
-    _since_forgetting: int = 0
+    _since_evicting: int = 0
 
     def document(self, envelope: Mapping[str, object]) -> Document:
-        """The document of an envelope that is only looked at; raises DocumentError."""
+        """The document of an envelope that is not published; raises DocumentError."""
         document = document_of(envelope, self.next_number, _after(self.last_arrival))
         return from_file(document, self.bodies)
 
     def arrivals(self) -> Arrivals:
-        """A batch on its way in, still without documents."""
+        """An incoming batch, still without documents."""
         return Arrivals(self)
+
+    @property
+    def held(self) -> Mapping[int, Document]:
+        """The documents by number: those retained, and of those retracted the ones that something
+        may still name."""
+        return ChainMap(self.retained, self.withdrawn) if self.withdrawn else self.retained
+
+    @property
+    def changed(self) -> bool:
+        """Whether something was dropped since `evict` returned numbers."""
+        return bool(self._gone)
 
     @property
     def watermark(self) -> int | None:
@@ -103,42 +126,42 @@ class Intake:
         return self.watermark_at(self.latest, self.advanced)
 
     def watermark_at(self, latest: int | None, advanced: int | None) -> int | None:
-        """The watermark when the latest timestamp and what was `advanced` to are these."""
+        """The watermark for this latest timestamp and this `advanced` time."""
         if self.lateness is None or latest is None:
             return advanced
         mark = latest - self.lateness
         return mark if advanced is None or mark > advanced else advanced
 
     def follow(self, lateness: int | None, *, falls: bool) -> None:
-        """Makes the lateness another one; the watermark `falls` with it only where nobody waits for
-        what it promises, as patterns do, which have found what was known by then."""
+        """Changes the lateness.  The watermark `falls` with it only if nothing relies on the
+        promised watermark; patterns do, as they have reported what was known by then."""
         promised = self.watermark
         self.lateness = lateness
         if not falls and promised is not None and promised != self.watermark:
             self.advanced = promised
 
     def count_if_duplicate(self, document: Document) -> bool:
-        """Whether a result is a duplicate of one that is held; these are counted."""
+        """Whether a result is a duplicate of a retained one; these are counted."""
         if not self.has(document.stream, document.id, self.watermark):
             return False
         self.skipped.duplicate += 1
         return True
 
     def has(self, stream: str, id: str, watermark: int | None) -> bool:
-        """Whether a document of a stream and id is held and in reach of a watermark."""
+        """Whether a document of a stream and id is retained and in reach of a watermark."""
         number = self.ids.get(stream, _NONE).get(id)
         return number is not None and self._is_reachable(number, watermark)
 
     def named(self, id: str) -> list[Document]:
         """The documents of an id that are `readable`, one for each stream that has any."""
         numbers = [ids[id] for ids in self.ids.values() if id in ids]
-        return [*self._readable(map(self.held.__getitem__, sorted(numbers)))]
+        return [*self._readable(map(self.retained.__getitem__, sorted(numbers)))]
 
     @property
     def readable(self) -> Iterator[Document]:
-        """The documents that are held, and not for their ids alone; what no query can reach any
-        more is not, though it is let go later."""
-        return self._readable(self.held.values())
+        """The documents that are retained, and not for their ids only; without those that no query
+        can reach any more, even if they are dropped later."""
+        return self._readable(self.retained.values())
 
     def _readable(self, some: Iterable[Document]) -> Iterator[Document]:
         mark = self.watermark
@@ -147,11 +170,13 @@ class Intake:
         )
 
     def admit(self, arrivals: Arrivals) -> None:
-        """Takes in a batch that was read whole: its clock, its counts, and its documents, which
-        are held where their stream is read."""
+        """Adds a batch that was read whole: its clock, its counts, and its documents, which are
+        retained where their stream is read."""
         self.latest, self.last_arrival = arrivals.latest, arrivals.last_arrival
         if arrivals.advanced != self.advanced:
             self.advanced, self.settled = arrivals.advanced, False
+        if arrivals.promises:
+            self._promise(arrivals.promises)
         if arrivals.errors or arrivals.duplicate or arrivals.late:
             self.skipped.malformed += len(arrivals.errors)
             self.skipped.duplicate += arrivals.duplicate
@@ -160,45 +185,111 @@ class Intake:
             self.documents += arrivals.count
             self.next_number += arrivals.count
             self.settled = False
-            held = [self._hold_part(*part) for part in arrivals.parts]
-            coming = held[0] if len(held) == 1 else sorted(chain(*held), key=_NUMBER)
-            self.held.update([(one.number, one) for one in coming])
+            parts = [self._retain_part(*part) for part in arrivals.parts]
+            coming = parts[0] if len(parts) == 1 else sorted(chain(*parts), key=_NUMBER)
+            self.retained.update([(one.number, one) for one in coming])
+            self._follow(arrivals)
 
-    def _hold_part(self, some: Documents, shape: DocumentShape | None) -> Sequence[Document]:
-        """What is to be held of documents of a shape that were not held before; of those for their
-        ids alone none that no query can reach any more, unless somebody asks for them."""
+    def _follow(self, arrivals: Arrivals) -> None:
+        """Lets the clocks of streams see a batch."""
+        clocks, farthest = self.clocks, arrivals.last_arrival + DAY
+        if arrivals.count == 1 and type(alone := arrivals.parts[0][0]) is list:
+            (only,) = alone
+            if clocks.get(only.stream, -1) < only.time <= farthest:
+                clocks[only.stream] = only.time
+            return
+        for some, shape in arrivals.parts:
+            if isinstance(some, Identified):
+                times: dict[str, Sequence[int]] = {some.stream: some.times}
+            elif len(some) == 1 or shape is None:
+                times = {}
+                for one in some:
+                    times[one.stream] = [*times.get(one.stream, ()), one.time]
+            else:
+                times = {shape[0]: [one.time for one in some]}
+            for stream, of_stream in times.items():
+                newest = max(of_stream)
+                if newest > farthest:
+                    newest = max([time for time in of_stream if time <= farthest], default=-1)
+                if newest > clocks.get(stream, -1):
+                    clocks[stream] = newest
+
+    def _retain_part(self, some: Documents, shape: DocumentShape | None) -> Sequence[Document]:
+        """The documents of a shape to retain that were not retained before.  Of those for their ids
+        only, unreachable ones are left out, unless they are needed."""
         if shape is None:
             return ()
         if isinstance(some, Identified):
             since = None if some.asked else self.retention.since(shape, self.watermark)
             some = some.documents(since)
-        self._since_forgetting += len(some)
+        self._since_evicting += len(some)
         if len(some) == 1:
             (one,) = some
             self.ids[one.stream][one.id] = one.number
-            self.retention.hold(one.number, one.time, shape)
+            self.retention.retain(one.number, one.time, shape)
         elif some:
             numbers = [one.number for one in some]
             self.ids[shape[0]].update(zip([one.id for one in some], numbers, strict=True))
-            self.retention.hold_many(numbers, [one.time for one in some], shape)
+            self.retention.retain_many(numbers, [one.time for one in some], shape)
         return some
 
     def admit_result(self, document: Document, shape: DocumentShape) -> None:
-        """Takes in the result document of a match: it is never late, and moves no time."""
+        """Adds the result document of a match: it is never late, and moves no time."""
         self.next_number += 1
-        self.hold(document, shape)
+        self.clocks[document.stream] = max(document.time, self.clocks.get(document.stream, -1))
+        self.retain(document, shape)
 
-    def hold(self, document: Document, shape: DocumentShape) -> None:
-        """Holds a document; one that is held already changes its shape."""
-        self._since_forgetting += 1
+    def retain(self, document: Document, shape: DocumentShape) -> None:
+        """Retains a document; one that is retained already changes its shape."""
+        self._since_evicting += 1
         self.ids[document.stream][document.id] = document.number
-        self.held[document.number] = document
+        self.retained[document.number] = document
         self._lingering.discard(document.number)
-        self.retention.hold(document.number, document.time, shape)
+        self.retention.retain(document.number, document.time, shape)
+
+    def _promise(self, promises: Mapping[str, int]) -> None:
+        """Adds promises to those that say more than the watermark."""
+        for block, time in promises.items():
+            self.promises[block] = max(time, self.promises.get(block, time))
+        mark = self.watermark
+        if mark is not None:
+            self.promises = {block: time for block, time in self.promises.items() if time > mark}
+
+    def retracted(self, stream: str, id: str) -> Document | None:
+        """The document that a retraction is of; None, which is counted, where none of that id is
+        there, or one that the watermark has reached."""
+        number = self.ids.get(stream, _NONE).get(id)
+        mark = self.watermark
+        if number is None or not self._is_reachable(number, mark):
+            self.skipped.unknown += 1
+            return None
+        document = self.retained[number]
+        if mark is not None and document.time <= mark:
+            self.skipped.late += 1
+            return None
+        return document
+
+    def withdraw(self, document: Document) -> None:
+        """Drops a document as if it had never come, with the composites that it is a member of;
+        `evict` returns the numbers."""
+        self.let_readers_copy(queries=False)
+        for number in [*self._composites_of.get(document.number, ())]:
+            self.retention.withdraw(number)
+            self._dissolve(self.composites.pop(number))
+        self.retention.withdraw(document.number)
+        if document.number in self.retained:
+            self._drop(document.number)
+            self.withdrawn[document.number] = document
+
+    def free(self, document: Document) -> None:
+        """Makes the id of a document free again, which otherwise stays as it is."""
+        del self.ids[document.stream][document.id]
+        if self.dropped is not None:
+            self.dropped.append(document.number)
 
     def compose(self, derived: DerivedStream, found: OperatorRow) -> Composite:
-        """A new composite of a derived stream; it holds its documents."""
-        documents = [self.held[number] for number in found.documents]
+        """A new composite of a derived stream; it retains its documents."""
+        documents = [self.retained[number] for number in found.documents]
         composite = derived.composite(self.next_number, found, documents)
         self.next_number += 1
         self.composites[composite.number] = composite
@@ -206,36 +297,40 @@ class Intake:
         derived.composites.add(composite.number)
         for document in composite.documents:
             self._composites_of.setdefault(document, set()).add(composite.number)
-        self.retention.hold(composite.number, composite.time, derived)
+        self.retention.retain(composite.number, composite.time, derived)
         return composite
 
     def queries_changed(self, moved: Iterable[tuple[int, int | None]]) -> None:
-        """To be called when queries have come or gone; `moved` says which leaf paths are others
-        now."""
+        """To be called when queries have come or gone; `moved` are the changed leaf paths."""
         self.retention.queries_changed(dict(moved))
-        # Whatever was due, look at all that is held.
-        self._since_forgetting = len(self.held) + 1
+        # Whatever was due, check all retained documents.
+        self._since_evicting = len(self.retained) + 1
 
-    def forget(self, *, exact: bool = False) -> Sequence[int] | None:
+    def evict(self, *, exact: bool = False) -> Sequence[int] | None:
         """Drops what no query can reach any more; returns the numbers, None if nothing is due.
 
-        Looked for only when enough documents have come to pay for it, unless `exact`.
+        Searches only when enough documents have come for this to pay, unless `exact`.
         """
-        if exact or self._since_forgetting > len(self.held) // 16:
-            self._since_forgetting = 0
-            self.let_go_unreachable()
+        if exact or self._since_evicting > len(self.retained) // 16:
+            self._since_evicting = 0
+            self.drop_unreachable()
         elif not self._gone:
             return None
+        return self.take_gone()
+
+    def take_gone(self) -> Sequence[int]:
+        """The numbers of what was dropped since the last call, or that of `evict`."""
         gone, self._gone = self._gone, []
         return gone
 
     def read_by(self, readers: Iterable[Reader]) -> None:
-        """From now on some have numbers of documents held, each for as long as it is there."""
+        """Registers readers that have numbers of retained documents, each for as long as it
+        exists."""
         self._readers += map(weakref.ref, readers)
 
-    def let_readers_keep(self, *, queries: bool = True) -> None:
-        """Lets all who have numbers of documents take these, before any goes, and with `queries`
-        those who have numbers of queries."""
+    def let_readers_copy(self, *, queries: bool = True) -> None:
+        """Lets all readers that have numbers of documents copy these, before any is dropped; with
+        `queries`, those that have numbers of queries."""
         readers, self._readers = self._readers, []
         for reader in readers:
             if (one := reader()) is not None and one.keep(queries=queries):
@@ -244,24 +339,26 @@ class Intake:
     def _is_reachable(self, number: int, watermark: int | None) -> bool:
         if self.retention.reaches(number, watermark):
             return True
-        # A member of composites is held as long as one of them is.
+        # A member of composites is retained as long as one of them is.
         composites = self._composites_of.get(number, ())
         return any(self.retention.reaches(composite, watermark) for composite in composites)
 
-    def let_go_unreachable(self) -> None:
-        """Lets go of what no query can reach any more; `forget` tells the numbers."""
+    def drop_unreachable(self) -> None:
+        """Drops what no query can reach any more; `evict` returns the numbers."""
         self.settled = True
         self._let_go(self.retention.expired(self.watermark))
 
     def clear(self) -> None:
-        """Lets go of all that is held, and of the time; `forget` tells the numbers."""
+        """Drops all that is retained, and the time; `evict` returns the numbers."""
         self._let_go(self.retention.clear())
         self.latest = self.advanced = None
+        self.clocks.clear()
         self.flushed = 0
+        self.promises.clear()
 
     def _let_go(self, expired: Sequence[int]) -> None:
         if expired:
-            self.let_readers_keep(queries=False)
+            self.let_readers_copy(queries=False)
         self._readers = [reader for reader in self._readers if reader() is not None]
         for number in expired:
             composite = self.composites.pop(number, None)
@@ -285,11 +382,11 @@ class Intake:
                     self._drop(number)
 
     def _drop(self, number: int) -> None:
-        document = self.held.pop(number)
+        document = self.retained.pop(number)
         self._gone.append(number)
         if self.dropped is not None:
             self.dropped.append(number)
-        # A document may have come again that was out of reach but not yet forgotten.
+        # A document that was unreachable but not yet dropped may have come again.
         ids = self.ids[document.stream]
         if ids.get(document.id) == number:
             del ids[document.id]

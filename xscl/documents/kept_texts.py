@@ -1,4 +1,5 @@
-"""Texts that were made of documents and can be made again: so many bytes of them stay."""
+"""Texts that were derived from documents and can be derived again: so many bytes of them are
+cached."""
 
 from __future__ import annotations
 
@@ -11,18 +12,18 @@ __all__ = ["KeptTexts"]
 
 
 class _Owner(Protocol):
-    """Who has texts."""
+    """An owner of texts."""
 
     __slots__ = ("__weakref__",)
 
-    def let_go(self) -> None:
-        """Lets go of the texts."""
+    def evict(self) -> None:
+        """Drops the texts."""
 
 
 class KeptTexts:
-    """The owners of texts, the latest of them, whose texts have `share` characters in all, about.
+    """The latest owners of texts, whose texts have about `share` characters in all.
 
-    They are held weakly: an owner that is gone counts until those that came before it are let go.
+    The owners are referenced weakly: one that is gone counts until those before it are evicted.
     """
 
     def __init__(self, share: int) -> None:
@@ -32,7 +33,7 @@ class KeptTexts:
         self._lock = threading.Lock()
 
     def keep(self, owner: _Owner, size: int) -> None:
-        """Counts texts of an owner that has just made them, and lets others go for them."""
+        """Counts texts that an owner has just made, and evicts others for them."""
         with self._lock:
             self._size += size
             self._owners.append((ref(owner), size))
@@ -40,4 +41,4 @@ class KeptTexts:
                 oldest, size = self._owners.popleft()
                 self._size -= size
                 if (one := oldest()) is not None:
-                    one.let_go()
+                    one.evict()

@@ -1,8 +1,8 @@
 """A document and the nodes to be marked in it -> its text in pieces, each marked or not.
 
-The text is written anew, laid out for people where no text is lost by that: XML without text
-beside its elements with an element a line, JSON with a member a line.  What is in a marked node,
-its text or its attribute's value, bears the mark; of nodes in one another the inner ones theirs.
+The text is written again, laid out for people where no text is lost by that: XML without text next
+to its elements has a line for each element, JSON a line for each member.  What is in a marked node,
+its text or its attribute's value, has the mark; in nested nodes the innermost mark.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def marked_text(document: Document, marks: Mapping[Place, int]) -> MarkedText:
 
 
 class _Writer:
-    """Pieces being written; neighbours of one mark are one."""
+    """Collects pieces; neighbours with one mark are merged."""
 
     def __init__(self, marks: Mapping[Place, int]) -> None:
         self.pieces: list[tuple[str, int | None]] = []
@@ -83,19 +83,19 @@ class _Writer:
             return
         self._put(">")
         texts = [element.text, *(child.tail for child in element)]
-        apart = bool(len(element)) and not any(text and text.strip() for text in texts)
-        if not apart:
+        on_lines = bool(len(element)) and not any(text and text.strip() for text in texts)
+        if not on_lines:
             self._put(escape(element.text or "", quote=False), mark)
         for child in element:
-            if apart:
+            if on_lines:
                 self._put("\n" + "  " * (level + 1))
             if isinstance(child.tag, str):
                 self.element(child, level + 1, mark)
             else:
                 self._put(etree.tostring(child, encoding="unicode", with_tail=False))
-            if not apart:
+            if not on_lines:
                 self._put(escape(child.tail or "", quote=False), mark)
-        if apart:
+        if on_lines:
             self._put("\n" + "  " * level)
         self._put(f"</{name}>")
 
@@ -110,7 +110,7 @@ class _Writer:
                 self._put(f"{before}{indent}{_dumped(key)}: ")
                 before = ","
                 if isinstance(member, list | tuple):
-                    # The members of an array have numbers, and it has none.
+                    # The members of an array have numbers; the array has none.
                     self._array(member, level + 1, mark)
                 else:
                     self.value(member, level + 1, mark)
@@ -142,7 +142,7 @@ class _Writer:
 
 
 def _name(element: etree._Element, clark: str) -> str:
-    """A name as it is written where an element stands."""
+    """A name as it is written for an element."""
     uri, _, local = clark.rpartition("}")
     if not uri:
         return local
@@ -161,7 +161,7 @@ def _quoted(text: str) -> str:
 
 def _dumped(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    # Half of a surrogate pair, which a string of JSON may hold, is text only when escaped.
+    # Half of a surrogate pair, which a string of JSON may have, is text only when escaped.
     return json.dumps(value, default=str) if _HALF_A_PAIR.search(text) else text
 
 

@@ -1,15 +1,17 @@
-"""How long documents are held: exactly while a query can still reach them (section 4).
+"""How long documents are retained: exactly while a query can still reach them
+(docs/semantics.md#documents-in-reach).
 
-What bounds it is the windows of the queries that read a document's leaf paths (law 9), so
-documents are kept by *shape*: those of one stream with the same leaf paths can be reached
-equally long, and go in order of time.  The composites of a derived stream are a shape too.
+The bound is the windows of the queries that read a document's leaf paths (docs/laws.md#time).  So
+documents are grouped by *shape*: those of one stream with the same leaf paths can be reached
+equally long, and are dropped in order of time.  The composites of a derived stream are a shape,
+too.
 
 A stream may have a floor, too: its recent documents are retained whether or not a query reads them,
-so that a query that comes later finds them in its history.  A floor is bounded by time, back from
-the watermark, and by the number of documents that nothing but the floor retains.
+so that a later query finds them in its history.  A floor is bounded by time, back from the
+watermark, and by the number of documents that nothing but the floor retains.
 
-This is of whole documents; `join_stage.relational.retention` lets go of single rows of those that
-are held, each as long as its own leaf path can be reached.
+This is about whole documents; `join_stage.relational.retention` drops single rows of retained
+documents, each as soon as its own leaf path cannot be reached.
 """
 
 from __future__ import annotations
@@ -29,10 +31,10 @@ DocumentShape = tuple[str, frozenset[int]]
 NO_LEAVES = frozenset[int]()
 
 RETAINED = 20_000
-"""So many documents of a stream its floor retains at most, unless another number is given."""
+"""By default, the floor of a stream retains at most so many documents."""
 
 _MANY = 10_000
-"""Of so many shapes it is remembered how long they can be reached."""
+"""The reach of so many shapes is cached."""
 
 
 class Floor(NamedTuple):
@@ -44,29 +46,29 @@ class Floor(NamedTuple):
 
 
 class Retention:
-    """What is held, by shape and time.
+    """The retained documents, by shape and time.
 
-    `reach` says how long (microseconds) before the watermark a shape can still be reached, None
-    if no query reads it at all; what it says is remembered until `queries_changed`.
+    `reach` returns how long (microseconds) before the watermark a shape can still be reached, None
+    if no query reads it; the result is cached until `queries_changed`.
     """
 
     def __init__(self, reach: Callable[[Shape], int | None]) -> None:
         self._reach_of = reach
         self.floors: dict[str, Floor] = {}
         self._reaches: dict[Shape, int | None] = {}
-        self._held: dict[int, tuple[int, Shape]] = {}
+        self._retained: dict[int, tuple[int, Shape]] = {}
         self._by_time: dict[Shape, list[tuple[int, int]]] = {}
         self._unsorted: set[Shape] = set()
-        # Documents of one shape have it from one object: there are many of these.
+        # Documents of one shape share one object: there are many of these.
         self._shapes: dict[Shape, Shape] = {}
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._retained)
 
-    def hold(self, number: int, time: int, shape: Shape) -> None:
-        """Holds a document; one that is held already changes its shape."""
+    def retain(self, number: int, time: int, shape: Shape) -> None:
+        """Retains a document; one that is retained already changes its shape."""
         shape = self._shapes.setdefault(shape, shape)
-        self._held[number] = (time, shape)
+        self._retained[number] = (time, shape)
         by_time = self._by_time.get(shape)
         entry = time, number
         if by_time is None:
@@ -76,10 +78,10 @@ class Retention:
             self._unsorted.add(shape)
         by_time.append(entry)
 
-    def hold_many(self, numbers: Sequence[int], times: Sequence[int], shape: Shape) -> None:
-        """Holds documents of a shape that are not held."""
+    def retain_many(self, numbers: Sequence[int], times: Sequence[int], shape: Shape) -> None:
+        """Retains documents of a shape that are not retained yet."""
         shape = self._shapes.setdefault(shape, shape)
-        self._held.update(zip(numbers, zip(times, repeat(shape)), strict=False))
+        self._retained.update(zip(numbers, zip(times, repeat(shape)), strict=False))
         by_time = self._by_time.setdefault(shape, [])
         entries = [*zip(times, numbers, strict=True)]
         if (by_time and entries[0] < by_time[-1]) or entries != sorted(entries):
@@ -87,7 +89,7 @@ class Retention:
         by_time += entries
 
     def keep_recent(self, stream: str, floor: Floor | None) -> None:
-        """Gives a stream a floor, or takes it away."""
+        """Sets or removes the floor of a stream."""
         self._reaches.clear()
         if floor is None:
             self.floors.pop(stream, None)
@@ -95,8 +97,8 @@ class Retention:
             self.floors[stream] = floor
 
     def queries_changed(self, moved: Mapping[int, int | None]) -> None:
-        """To be called when queries have come or gone; leaf paths may have moved to others, or
-        to None where nobody asks for them any more."""
+        """To be called when queries have come or gone; leaf paths may have moved to others, or to
+        None where no query needs them any more."""
         self._reaches.clear()
         if not moved:
             return
@@ -108,14 +110,14 @@ class Retention:
                     self._shapes.pop(shape, None)
                     self._unsorted.discard(shape)
                     for time, number in self._by_time.pop(shape):
-                        if self._held.get(number) == (time, shape):
-                            self.hold(number, time, new)
+                        if self._retained.get(number) == (time, shape):
+                            self.retain(number, time, new)
 
     def reaches(self, number: int, watermark: int | None) -> bool:
-        """Whether a document is held and can be reached from the watermark."""
-        if number not in self._held:
+        """Whether a document is retained and can be reached from the watermark."""
+        if number not in self._retained:
             return False
-        return self.would_reach(*self._held[number], watermark)
+        return self.would_reach(*self._retained[number], watermark)
 
     def would_reach(self, time: int, shape: Shape, watermark: int | None) -> bool:
         """Whether a document of a time and shape could be reached from the watermark."""
@@ -130,11 +132,20 @@ class Retention:
             return inf
         return None if watermark is None else watermark - reach
 
+    def withdraw(self, number: int) -> None:
+        """Drops a document or composite before its time."""
+        time, shape = self._retained.pop(number)
+        by_time = self._by_time[shape]
+        self._sort(shape)
+        del by_time[bisect_left(by_time, (time, number))]
+        if not by_time:
+            self._drop_shape(shape)
+
     def expired(self, watermark: int | None) -> list[int]:
-        """Lets go of what cannot be reached from the watermark, and of what is too much for a
-        floor; returns the numbers."""
+        """Drops what cannot be reached from the watermark, and what exceeds a floor; returns the
+        numbers."""
         gone = self._above_floors(watermark) if self.floors else []
-        held = self._held
+        retained = self._retained
         for shape, by_time in list(self._by_time.items()):
             reach = self._reach(shape)
             if reach is not None:
@@ -148,18 +159,22 @@ class Retention:
                 over, self._by_time[shape] = by_time, []
                 by_time = self._by_time[shape]
             for time, number in over:
-                known = held.get(number)
+                known = retained.get(number)
                 if known is not None and known[0] == time and known[1] == shape:
-                    del held[number]
+                    del retained[number]
                     gone.append(number)
             if not by_time:
-                self._unsorted.discard(shape)
-                del self._by_time[shape]
-                self._shapes.pop(shape, None)
+                self._drop_shape(shape)
         return gone
 
+    def _drop_shape(self, shape: Shape) -> None:
+        self._unsorted.discard(shape)
+        del self._by_time[shape]
+        self._shapes.pop(shape, None)
+
     def _above_floors(self, watermark: int | None) -> list[int]:
-        """Drops the earliest of what nothing but a floor retains, where that is too much."""
+        """Drops the earliest documents that nothing but a floor retains, where these are too
+        many."""
         spare: dict[str, list[tuple[int, int]]] = {}
         for shape, by_time in self._by_time.items():
             match shape:
@@ -174,7 +189,7 @@ class Retention:
                     spare.setdefault(stream, []).extend(
                         (time, number)
                         for time, number in by_time[:end]
-                        if self._held.get(number) == (time, shape)
+                        if self._retained.get(number) == (time, shape)
                     )
         gone = []
         for stream, some in spare.items():
@@ -182,7 +197,7 @@ class Retention:
             if over > 0:
                 gone += [number for _, number in sorted(some)[:over]]
         for number in gone:
-            del self._held[number]
+            del self._retained[number]
         if gone:
             dropped = {*gone}
             for by_time in self._by_time.values():
@@ -195,9 +210,9 @@ class Retention:
             self._by_time[shape].sort()
 
     def clear(self) -> list[int]:
-        """Lets go of all that is held; returns the numbers."""
-        gone = [*self._held]
-        self._held.clear()
+        """Drops all retained documents; returns the numbers."""
+        gone = [*self._retained]
+        self._retained.clear()
         self._by_time.clear()
         self._unsorted.clear()
         self._shapes.clear()

@@ -1,6 +1,5 @@
-"""Runs of envelopes: of a batch those of which events alone are read, JSON values -> columns, so
-that what is asked of each of them is asked of many at once.
-"""
+"""Runs of envelopes: those envelopes of a batch of which only events are read, JSON values ->
+columns, so that many are processed in one step."""
 
 from __future__ import annotations
 
@@ -9,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from xpath_stage import are_flat, foreign_character, plain_copies
 from xscl.times import from_timestamps
+from xscl.xpath_stage import are_flat, foreign_character, plain_copies
 
 __all__ = ["Run", "in_runs"]
 
@@ -19,8 +18,8 @@ _MISSING = object()
 
 
 class Run(NamedTuple):
-    """Documents in order: their streams, ids and times (microseconds; None of one that has no
-    other than that of its arrival), and JSON values."""
+    """Documents in order: their streams, ids and times (microseconds; None for one without a
+    timestamp), and JSON values."""
 
     streams: Sequence[str]
     ids: Sequence[str]
@@ -36,18 +35,18 @@ class Run(NamedTuple):
 def in_runs(
     envelopes: Sequence[Mapping[str, object]], may_come: Callable[[object], bool]
 ) -> Iterator[tuple[Run | None, Sequence[Mapping[str, object]]]]:
-    """The envelopes of a batch in order: those of a run together, if they `may_come` so by their
-    streams, and others in between."""
+    """The envelopes of a batch in order: those of a run together, if their streams `may_come` so,
+    and others in between."""
     run = _run(envelopes, may_come) if envelopes else None
     if run is not None or len(envelopes) < 2:
         yield run, envelopes
         return
     alone = [(one, _run((one,), may_come)) for one in envelopes]
     for plain, some in groupby(alone, lambda one: one[1] is not None):
-        alike = [*some]
-        together = [one for one, _ in alike]
-        run = alike[0][1]
-        yield _run(together, may_come) if plain and len(alike) > 1 else run, together
+        of_kind = [*some]
+        together = [one for one, _ in of_kind]
+        run = of_kind[0][1]
+        yield _run(together, may_come) if plain and len(of_kind) > 1 else run, together
 
 
 def _run(
@@ -78,5 +77,7 @@ def _run(
         return None
     if not _STR.issuperset(map(type, ids)):
         return None
+    if str in {*map(type, given)}:
+        return None  # what a text stands for is decided where documents are made
     values = given if are_flat(given) else plain_copies(given)
     return None if values is None else Run(of, ids, times, values)

@@ -1,10 +1,10 @@
-"""The trees of documents and their nodes, as results ask for them.
+"""The trees of documents and their nodes, as results need them.
 
-The state holds texts: a tree is parsed anew when the result of a match is read, and remembered as
-long as there is room, since matches of one document tend to be read together.  Of an XML document
-whose tree is too large for that, and of one that is never in memory whole, nodes are read from the
-events, a part at a time.  Results tend to ask for them in order, so that where the reading has come
-to is remembered: a node further on costs the way there, one before it a reading from the beginning.
+The state has texts: a tree is parsed again when the result of a match is read, and cached, since
+matches of one document tend to be read together.  Nodes of an XML document whose tree is too large
+for the cache, or that is never in memory whole, are read from the events, a part at a time.
+Results tend to need them in order.  So the position of the reading is cached: a node further on
+costs the way there, an earlier node a reading from the beginning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from xpath_stage import (
+from xscl.documents.bodies import LARGE, Body, pieces_of, size_of
+from xscl.documents.document import Document, is_streamed
+from xscl.documents.kept_texts import KeptTexts
+from xscl.errors import DocumentError
+from xscl.xpath_stage import (
     MalformedDocument,
     PrunedDocument,
     json_tree,
@@ -25,10 +29,6 @@ from xpath_stage import (
     json_values,
     parse,
 )
-from xscl.documents.bodies import LARGE, Body, pieces_of, size_of
-from xscl.documents.document import Document, is_streamed
-from xscl.documents.kept_texts import KeptTexts
-from xscl.errors import DocumentError
 
 __all__ = ["Nodes", "Trees", "content_of", "in_pieces", "nodes_of", "parsed"]
 
@@ -36,17 +36,17 @@ _SHARE = 64 * 1024 * 1024
 """Bytes of trees where memory has no bound."""
 
 _ELEMENT = 420
-"""Bytes that an element takes, about, with its number and its Python object, but for its text."""
+"""Estimated bytes of an element with its number and its Python object, without its text."""
 
 _READINGS = 4
 _PARTS = 64
-"""So many documents are being read in parts, and in each so many parts are looked for."""
+"""The number of documents that are read in parts, and of parts that are cached for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
     """The elements of a document, or of a part of it, by node number from `first` on, the numbers
-    of the elements, of a JSON document the original values, and the bytes that they take, about."""
+    of the elements, the original values of a JSON document, and their estimated bytes."""
 
     elements: tuple[etree._Element, ...]
     numbers: dict[etree._Element, int]
@@ -70,9 +70,9 @@ class Nodes:
 
 
 class Trees:
-    """The trees of one engine's documents that were read last, `share` bytes of them, about.
+    """The most recently read trees of one engine's documents, about `share` bytes of them.
 
-    Of a JSON document, which has no parts, the tree that was read last stays whatever its size.
+    The last tree of a JSON document, which has no parts, stays whatever its size.
     """
 
     def __init__(self, share: int | None = None) -> None:
@@ -98,7 +98,7 @@ class Trees:
         return nodes
 
     def clear(self) -> None:
-        """Lets go of all that is remembered."""
+        """Drops all that is cached."""
         with self._lock:
             self._nodes.clear()
             self._readings.clear()
@@ -151,7 +151,7 @@ class Trees:
 
 
 class _Reading:
-    """Where the reading of a document has come to, and at which nodes the last parts began."""
+    """The position of the reading of a document, and the nodes at which the last parts began."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -180,7 +180,7 @@ class _Reading:
                 else:
                     self._next += 1
             elif element is self._source.kept:
-                # What stays behind is cut off and may go.
+                # Earlier elements are cut off and freed.
                 copied = deepcopy(element)
                 copied.tail = None
                 part = Nodes.of(copied, first=number)
@@ -192,13 +192,13 @@ class _Reading:
 def nodes_of(document: Document, number: int) -> Nodes:
     """The nodes of a document, or of a part of it that has the element of a number.
 
-    The nearest nodes should be asked for in their order.
+    Nodes should be requested in their order.
     """
     return _whole(document) if document.trees is None else document.trees.nodes(document, number)
 
 
 def in_pieces(document: Document) -> tuple[PrunedDocument, float]:
-    """The events of a large document, and how many times as large as others it is."""
+    """The events of a large document, and its size as a multiple of the usual one."""
     body = document.body
     assert isinstance(body, str | bytes | Body)
     text = body.text if isinstance(body, Body) else isinstance(body, str)

@@ -1,4 +1,4 @@
-"""Durable state: what an engine must know to go on after a stop, in one DuckDB file.
+"""Durable state: what an engine must know to continue after a stop, in one DuckDB file.
 
     schema.py      the relations of the file, its mark and version; a new file; files refused
     migration.py   a file of an earlier version -> one of this

@@ -18,7 +18,8 @@ CALLBACK = "callback"
 
 
 CLOSED = "\n"
-"""By this, beside values of parameters: the names of the streams that were closed to a query."""
+"""By this, in addition to values of parameters: the names of the streams that were closed to a
+query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Kept:
 @dataclass(frozen=True, slots=True)
 class Undelivered:
     """A match that waits to be handed over: by what (`sink`), its id and query, its JSON form, and
-    where that does not tell it its result as XML."""
+    where that does not define it its result as XML."""
 
     number: int
     sink: str
@@ -86,6 +87,7 @@ class Counters:
     next_undelivered: int = 0
     advanced: int | None = None
     flushed: int = 0
+    unknown: int = 0
 
 
 @dataclass(slots=True)
@@ -113,4 +115,4 @@ class Changes:
     floors: dict[str, Floor | None] = field(default_factory=dict)
     """Streams whose recent documents are retained from now on, or no more."""
     oldest_found: int = 0
-    """The number before which the journal lets go of matches."""
+    """The number before which the journal drops matches."""

@@ -1,4 +1,4 @@
-"""A state file without the room that has become free: copied, and put in its place at once.
+"""A state file without the room that has become free: copied, and put in its place in one step.
 
 DuckDB uses freed room again but does not give it back.
 """
@@ -19,7 +19,7 @@ __all__ = ["compact"]
 
 
 def compact(path: Path) -> tuple[int, int]:
-    """Writes a file anew; returns its size before and after, in bytes.
+    """Rewrites a file; returns its size before and after, in bytes.
 
     Raises StateError for one that is none, or in use.
     """
@@ -32,7 +32,7 @@ def compact(path: Path) -> tuple[int, int]:
         return before, path.stat().st_size
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
-        raise StateError(f"{path} cannot be written anew ({reason}); it is as it was") from error
+        raise StateError(f"{path} cannot be rewritten ({reason}); it is as it was") from error
     finally:
         holder.release(path, noted=False)
 

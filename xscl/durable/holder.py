@@ -1,7 +1,7 @@
-"""Who has a state file open: a note beside it, for the message to a second process.
+"""Who has a state file open: a note next to it, for the message to a second process.
 
-DuckDB's own lock keeps the second one out.  The note only tells who holds it; one that a killed
-process has left says nothing, since it is read only where the lock is held.
+DuckDB's own lock keeps the second one out.  The note only says who has it open; one that a killed
+process has left says nothing, since it is read only where the lock is taken.
 """
 
 from __future__ import annotations
@@ -37,44 +37,44 @@ def claim(path: Path) -> None:
 
 def note(path: Path) -> None:
     """Notes that this process holds a file."""
-    told = {
+    note = {
         "pid": os.getpid(),
         "host": socket.gethostname(),
         # An address may have a password in it.
         "command": without_user(shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])),
         "since": moment(now() // 1_000_000 * 1_000_000),
     }
-    _beside(path).write_text(json.dumps(told) + "\n", encoding="utf-8")
+    _note_of(path).write_text(json.dumps(note) + "\n", encoding="utf-8")
 
 
 def release(path: Path, *, noted: bool) -> None:
     """Gives a file back, with the note if there is one."""
     if noted:
-        _beside(path).unlink(missing_ok=True)
+        _note_of(path).unlink(missing_ok=True)
     with _lock:
         _ours.discard(path.resolve())
 
 
 def held_here(path: Path) -> StateError:
-    """What to tell where this process itself holds a file."""
+    """The message where this process itself has open a file."""
     return StateError(f"{path} is in use by another engine of this process; close that one first")
 
 
 def held_by_another(path: Path, error: Exception) -> StateError:
-    """What to tell where DuckDB says that another process holds a file."""
+    """The message where DuckDB says that another process holds a file."""
     found = _PID.search(str(error))
     pid = None if found is None else int(found[1])
     who = "another process" if pid is None else f"process {pid}"
     try:
-        told = json.loads(_beside(path).read_text(encoding="utf-8"))
-        if pid in (None, told["pid"]):
-            who = f"process {told['pid']} on {told['host']} (`{told['command']}`)"
-            who += f" since {told['since']}"
+        note = json.loads(_note_of(path).read_text(encoding="utf-8"))
+        if pid in (None, note["pid"]):
+            who = f"process {note['pid']} on {note['host']} (`{note['command']}`)"
+            who += f" since {note['since']}"
     except (OSError, ValueError, KeyError, TypeError):
-        # Without the note there is the number that DuckDB tells.
+        # Without the note there is the number that DuckDB reports.
         pass
     return StateError(f"{path} is in use by {who}; stop that one, or give this one its own file")
 
 
-def _beside(path: Path) -> Path:
+def _note_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.holder")

@@ -1,4 +1,4 @@
-"""The newest matches of an engine in its state file, for readers that go on where they were.
+"""The newest matches of an engine in its state file, for readers that continue where they were.
 
     journal (number, match, query, line)      a match by number: its id, its query, its JSON
 
@@ -21,6 +21,7 @@ _RELATION = """
     )
 """
 _COLUMNS = "number, match, query, line"
+_RETRACTS = """starts_with(line, '{"retract": ')"""
 
 
 class JournalFile:
@@ -47,7 +48,7 @@ class JournalFile:
             return
         self._keeper.found(some)
         self.newest = some[-1].number
-        # Letting go costs a statement: some at a time.
+        # Dropping costs a statement: some at a time.
         if self.newest - self.oldest > self._keep + self._keep // 8:
             self.oldest = self.newest - self._keep + 1
             self._keeper.found_no_more(self.oldest)
@@ -77,6 +78,27 @@ class JournalFile:
             [first, last],
         )
         return [Found(*row) for row in rows]  # type: ignore[arg-type]
+
+    def gone(self) -> set[int]:
+        """The numbers of retractions, and of the matches that they take back."""
+        rows = self._file.rows(
+            f"SELECT number, match, {_RETRACTS} FROM journal WHERE match IN "
+            f"(SELECT match FROM journal WHERE {_RETRACTS}) ORDER BY number"
+        )
+        gone, standing = set[int](), dict[object, int]()
+        for number, match, retracts in rows:
+            if retracts:
+                gone |= {int(str(number)), standing.pop(match, int(str(number)))}
+            else:
+                standing[match] = int(str(number))
+        return gone
+
+    def before(self, match: str, number: int) -> int | None:
+        """The number of the newest entry of a match before a number."""
+        rows = self._file.rows(
+            "SELECT max(number) FROM journal WHERE match = $1 AND number < $2", [match, number]
+        )
+        return None if rows[0][0] is None else int(str(rows[0][0]))
 
     def find(self, match: str) -> Found | None:
         """The newest of a match's id."""

@@ -1,7 +1,7 @@
 """An engine's side of its state file: what of it has changed since the last transaction.
 
-The documents of a batch are those with numbers from the last one on that are held at its end; what
-was let go the intake notes.  Queries are noted as they come and go.
+The documents of a batch are those with numbers from the last one on that are retained at its end;
+what was evicted the intake notes.  Queries are noted as they come and go.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from xscl.consistency import STRONG
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
 from xscl.documents.retention import Floor
@@ -33,13 +37,34 @@ from xscl.queries.registration import Text
 from xscl.queries.schemas import closed_to
 from xscl.queries.subscription import Subscription
 
-__all__ = ["Keeper", "remembered"]
+__all__ = ["Going", "Keeper", "recalled"]
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """What no file in UTF-8 can hold: of a text, it is in comments and in refused queries alone."""
 
 _SAVED = "\n"
 """What is no name of a query begins with it."""
+
+_ARCS = "\n\narcs "
+"""Before the name of an automaton whose arcs have changed."""
+
+_GOING = "\n\nconsistency"
+
+
+class Going(Struct):
+    """How an engine goes about consistency: the level of queries that ask for none, the streams
+    that are revisable, the clocks of streams, and the promises of punctuations by block."""
+
+    level: str = str(STRONG)
+    revisable: str | None = None
+    clocks: dict[str, int] = {}
+    promises: dict[str, int] = {}
+
+    @classmethod
+    def read(cls, kept: Mapping[str, str]) -> Going:
+        """As it was kept."""
+        text = kept.get(_GOING)
+        return cls() if text is None else cls(**json.loads(text))
 
 
 def _values(
@@ -52,16 +77,22 @@ def _values(
     return json.dumps({**(parameters or {}), **known})
 
 
-def remembered(kept: Mapping[str, str]) -> tuple[dict[str, str], Saved]:
-    """What patterns remember, by name, and what event queries have saved."""
+def recalled(kept: Mapping[str, str]) -> tuple[dict[str, str], Saved, dict[str, str]]:
+    """What patterns remember, by name, what event queries have saved, and the arcs of automata, by
+    name."""
     of_patterns: dict[str, str] = {}
     saved: Saved = {}
+    arcs: dict[str, str] = {}
     for name, snapshot in kept.items():
-        if name.startswith(_SAVED):
+        if name == _GOING:
+            continue
+        if name.startswith(_ARCS):
+            arcs[name.removeprefix(_ARCS)] = snapshot
+        elif name.startswith(_SAVED):
             saved[name.removeprefix(_SAVED)] = snapshot
         else:
             of_patterns[name] = snapshot
-    return of_patterns, saved
+    return of_patterns, saved, arcs
 
 
 class Keeper:
@@ -127,7 +158,7 @@ class Keeper:
         self._next_subscription += 1
 
     def reviewed(self, streams: Iterable[str]) -> None:
-        """Documents are read anew for the query that comes next."""
+        """Documents are read again for the query that comes next."""
         position = self._intake.next_number
         self.changes.reviews.append((self._next_subscription, position, sorted(streams)))
 
@@ -226,7 +257,7 @@ class Keeper:
 
     @property
     def documents(self) -> int:
-        """How many documents were taken in since the last transaction."""
+        """How many documents were ingested since the last transaction."""
         return self._intake.next_number - self._first
 
     @property
@@ -259,7 +290,7 @@ class Keeper:
         intake.dropped.clear()
 
     def _came(self) -> list[Document]:
-        held = self._intake.held
+        held = self._intake.retained
         numbers = range(self._first, self._intake.next_number)
         return [document for number in numbers if (document := held.get(number)) is not None]
 
@@ -268,6 +299,13 @@ class Keeper:
         now = self._queries.remembered()
         saved = self._queries.patterns.saved()
         now |= {f"{_SAVED}{key}": one for key, one in saved.items()}
+        now |= {f"{_ARCS}{name}": one for name, one in self._queries.changed_arcs().items()}
+        levels, intake = self._queries.levels, self._intake
+        going = Going(
+            str(levels.default), intake.revisable.written, levels.clocked, intake.promises
+        )
+        if going != Going():
+            now[_GOING] = json.dumps(asdict(going))
         before, self._patterns = self._patterns, now
         if now == before:
             return {}
@@ -290,4 +328,5 @@ class Keeper:
             next_undelivered=self._next_undelivered,
             advanced=intake.advanced,
             flushed=intake.flushed,
+            unknown=intake.skipped.unknown,
         )

@@ -7,8 +7,10 @@ step from each version to the next.  If one fails the file is as it was.
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -19,7 +21,7 @@ __all__ = ["STEPS", "migrate", "oldest"]
 
 
 def _patterns(connection: duckdb.DuckDBPyConnection) -> None:
-    """Version 2 has patterns, documents that bear an interval, and a time that was advanced."""
+    """Version 2 has patterns, documents that have an interval, and a time that was advanced."""
     connection.execute("ALTER TABLE counters ADD advanced BIGINT")
     connection.execute("ALTER TABLE counters ADD flushed BIGINT")
     connection.execute("UPDATE counters SET flushed = 0")
@@ -42,10 +44,56 @@ def _serving(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE TABLE floors (stream VARCHAR, length BIGINT, most BIGINT)")
 
 
+def _one_layout(connection: duckdb.DuckDBPyConnection) -> None:
+    """Version 5 has one layout of events.  Before, those of event queries had all attributes of a
+    document, or nothing, in front of their slots: now that is a slot, and gone of computed ones."""
+    rows = connection.execute("SELECT template, snapshot FROM patterns").fetchall()
+    for template, snapshot in rows:
+        if template.startswith("\nevents\n"):
+            types, events = json.loads(snapshot)
+            types = [[number, name, [["VALUE"], *slots]] for number, name, slots in types]
+            written = json.dumps([types, events])
+        elif template.startswith("\nstate\n"):
+            mark, names, state = json.loads(snapshot)
+            state["operators"] = [
+                (of, [[["VALUE"], *slots] for slots in sources], _without_gaps(held))
+                if sources
+                else (of, sources, held)
+                for of, sources, held in state["operators"]
+            ]
+            written = json.dumps([mark, names, state])
+        else:
+            continue
+        connection.execute(
+            "UPDATE patterns SET snapshot = ? WHERE template = ?", [written, template]
+        )
+
+
+def _without_gaps(value: Any) -> Any:
+    """Instances, as they were written, with events as version 5 has them: a computed one has no
+    number, and had nothing behind that."""
+    if isinstance(value, list):
+        return [*map(_without_gaps, value)]
+    if isinstance(value, dict) and "t" in value:
+        items = value["t"]
+        gap = len(items) > 3 and items[2] is items[3] is None
+        return {"t": _without_gaps([*items[:3], *items[4:]] if gap else items)}
+    return value
+
+
+def _retractions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Version 6 has documents that may be retracted, and how many retractions were of unknown
+    ones."""
+    connection.execute("ALTER TABLE counters ADD unknown BIGINT")
+    connection.execute("UPDATE counters SET unknown = 0")
+
+
 STEPS: Mapping[int, Callable[[duckdb.DuckDBPyConnection], object]] = {
     1: _patterns,
     2: _event_queries,
     3: _serving,
+    4: _one_layout,
+    5: _retractions,
 }
 """By the version that a step starts from."""
 
@@ -77,5 +125,5 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, version: int, mad
         reason = str(error).splitlines()[0]
         raise StateError(
             f"{path}, a state of version {version}, cannot be brought to version {VERSION} "
-            f"({reason}); it is as it was: go on with {made_by}"
+            f"({reason}); it is as it was: continue with {made_by}"
         ) from error

@@ -21,8 +21,9 @@ from xscl.durable.changes import CALLBACK, Undelivered
 from xscl.durable.keeper import Keeper
 from xscl.durable.points import at
 from xscl.errors import StateError
-from xscl.matches.match import Match, Told, json_form
+from xscl.matches.match import Match, ReportedMatch, Retraction, json_form
 from xscl.matches.unwritten import made_of
+from xscl.queries.callbacks import callback_for
 from xscl.queries.subscription import Subscription
 from xscl.sinks.dead_letters import write_undelivered
 from xscl.sinks.deliveries import Deliveries, Delivery, NotDelivered, Parcel
@@ -34,7 +35,7 @@ class Outbox:
     """The matches for some sinks (commands, webhooks), by the name that the state file has of each.
 
     Without a keeper they wait in memory alone, and those that are not taken become dead letters.
-    A context manager, which lets go of what is under way.
+    A context manager, which ends what is under way.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Outbox:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # A second interrupt waits for nothing.
+        # A second interrupt is immediate.
         if isinstance(error, Exception):
             self.hurry()
             self.close()
@@ -114,7 +115,7 @@ class Outbox:
         for sink, deliveries in self._deliveries.items():
             deliveries.close()
             if self._keeper is not None:
-                # Of a file that cannot be read any more, another error tells.
+                # Of a file that cannot be read any more, another error reports that.
                 with suppress(StateError):
                     self._left[sink] += self._keeper.file.waiting(deliveries.last).get(sink, 0)
         for sink, left in (+self._left).items():
@@ -161,7 +162,7 @@ class Outbox:
                     self._tell(f"{self._dead_letters} cannot be written: {error.strerror}")
 
     def _tell(self, text: str) -> None:
-        # From a thread of a delivery, which goes on where nobody listens any more.
+        # From a thread of a delivery, which continues where nobody listens any more.
         with suppress(OSError, ValueError):
             self._say(text)
 
@@ -174,7 +175,7 @@ def keep_for_callbacks(
     awaited = (
         match
         for subscription, match in found
-        if subscription.on_match is not None and subscription.active
+        if subscription.active and callback_for(subscription.on_match, match) is not None
     )
     # One that cannot be written is handed over all the same, though not again after a crash.
     return [keeper.queue(*kept).number for _, kept in made_of(awaited, _kept)]
@@ -190,7 +191,7 @@ def match_of(kept: Undelivered) -> Match:
     read = json.loads(kept.body)
     result, as_json = read["result"], read["json"]
     markup = kept.markup if as_json else result
-    told = Told(
+    told = ReportedMatch(
         id=kept.match,
         stream=read["stream"],
         time=read["time"],
@@ -205,11 +206,14 @@ def match_of(kept: Undelivered) -> Match:
         variables=tuple(read.get("variables", ())),
         start=read.get("start"),
     )
-    return Match(kept.query, told)
+    match = Match(kept.query, told)
+    return Retraction.of(match) if read.get("retracts") else match
 
 
 def _kept(match: Match) -> tuple[str, str, str, str, str | None]:
     body = {**match.to_dict(), "json": match.json}
+    if isinstance(match, Retraction):
+        body = {**match.match.to_dict(), "json": match.json, "retracts": True}
     markup = None
     if match.json:
         # A JSON constructor has no other form; of other results `Match.xml` is one.

@@ -1,7 +1,7 @@
 """A file of matches that has each exactly once, whatever ends the process.
 
 Batches are written and forced to the disk; then the transaction that has their documents says how
-long the file is.  What stands beyond that length when the file is opened again was written by
+long the file is.  What is beyond that length when the file is opened again was written by
 batches that are about to be evaluated once more, and is cut off.
 """
 
@@ -36,7 +36,7 @@ class OutputFile:
                 found = "is not there" if there is None else f"has {counted(there, 'byte')}"
                 raise StateError(
                     f"{path} {found}, but {written:,} were written to it: put it back as it was, "
-                    "or go on in another file (-o)"
+                    "or continue in another file (-o)"
                 )
             self._file = open(path, "r+b")  # noqa: SIM115
             self._file.truncate(written)

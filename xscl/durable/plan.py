@@ -1,8 +1,8 @@
-"""A changed query file: which queries go on, which start, which stop.
+"""A changed query file: which queries continue, which start, which stop.
 
 Queries are matched by name, and by their normal forms.  One that says something else than before
-starts anew, and one whose new text is wrong goes on as it was: a slip of the pen must not cost what
-it has seen.
+starts again, and one whose new text is wrong continues as it was: a slip of the pen must not cost
+what it has seen.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHOWN = 5
 class Plan:
     """The names of queries, by what becomes of them."""
 
-    going_on: list[str] = field(default_factory=list)
+    continuing: list[str] = field(default_factory=list)
     starting: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     stopping: list[str] = field(default_factory=list)
@@ -35,9 +35,9 @@ class Plan:
         """The plan in words, where new queries look back at what is retained or do not."""
         since = "new, over what is retained, too" if looking_back else "new, from now on"
         for names, what in (
-            (self.going_on, "as before"),
+            (self.continuing, "as before"),
             (self.starting, since),
-            (self.changed, "changed, anew from now on"),
+            (self.changed, "changed, again from now on"),
             (self.stopping, "not there any more, stopped"),
         ):
             if names:
@@ -53,14 +53,14 @@ def plan(registration: Registration, kept: Mapping[str, Subscription], texts: Te
     for text, tables in texts:
         queries, errors, first = registration.read(text, first)
         asked.update(error.query for error in errors)
-        found.going_on.extend(error.query for error in errors if error.query in kept)
+        found.continuing.extend(error.query for error in errors if error.query in kept)
         for read in queries:
             for request in requests(read, tables):
                 asked.add(request.name)
                 if request.name not in kept:
                     found.starting.append(request.name)
                 elif registration.same(request, kept[request.name]):
-                    found.going_on.append(request.name)
+                    found.continuing.append(request.name)
                 else:
                     found.changed.append(request.name)
     found.stopping.extend(name for name in kept if name not in asked)

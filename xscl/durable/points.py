@@ -1,7 +1,7 @@
 """Named points of a run at which the process can be made to end, as by a power cut.
 
 `XSCL_CRASH_AT=committed` in the environment kills the process the first time it is at the point of
-this name, `committed:3` the third time.  What comes after must go on as if nothing had happened.
+this name, `committed:3` the third time.  What comes after must continue as if nothing had happened.
 """
 
 from __future__ import annotations

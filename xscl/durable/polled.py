@@ -11,8 +11,17 @@ from dataclasses import replace
 
 from xscl.durable.keeper import Keeper
 from xscl.polling.news import SeenItem
-from xscl.polling.relations import Changes, Envelope, Key, read_feeds, read_late, read_seen
+from xscl.polling.relations import (
+    Changes,
+    Envelope,
+    Key,
+    read_feeds,
+    read_late,
+    read_seen,
+    read_shown,
+)
 from xscl.polling.state import FeedState
+from xscl.polling.withdrawals import Shown
 
 __all__ = ["PolledFeeds"]
 
@@ -34,6 +43,10 @@ class PolledFeeds:
         """The items seen, by address and stream, in the order of seeing."""
         return read_seen(self._keeper.file.connection)
 
+    def shown(self) -> dict[tuple[str, str], list[Shown]]:
+        """The items of the last answers that items are withdrawn from, by address and stream."""
+        return read_shown(self._keeper.file.connection)
+
     def late(self) -> dict[Key, float]:
         """The items seen that came too late to be published, and their times."""
         return read_late(self._keeper.file.connection)
@@ -46,4 +59,4 @@ class PolledFeeds:
         """Adds changes to the transaction that is open, or makes one of them."""
         with self._transaction():
             seen = {key: replace(one, envelope=None) for key, one in changes.seen.items()}
-            self._keeper.polled(Changes(changes.feeds, seen, changes.forgotten))
+            self._keeper.polled(Changes(changes.feeds, seen, changes.forgotten, changes.shown))

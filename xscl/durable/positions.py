@@ -1,4 +1,4 @@
-"""How far each source of a run was read, so that the next run goes on there.
+"""How far each source of a run was read, so that the next run continues there.
 
 An events file has a position: the place after the last line of the last batch, with a hash of the
 bytes before it, by which the same file is known that has only grown; another one of that name is
@@ -86,22 +86,28 @@ class Positions:
                 case (source, str(id)):
                     self._keeper.read(source, id)
         for source, place in last.items():
-            written: dict[str, object] = {"line": place.lines, "offset": place.offset}
+            written: dict[str, object] = {
+                "line": place.lines,
+                "offset": place.offset,
+                "others": place.others,
+            }
             tail = _tail(self._paths[source], place.offset)
             if tail is not None:
                 written["tail"] = tail
             self._keeper.read_to(source, json.dumps(written))
 
     def _place(self, source: str, path: str) -> Place:
-        told: Mapping[str, object] = json.loads(self._positions.get(source, "{}"))
-        if not told:
+        position: Mapping[str, object] = json.loads(self._positions.get(source, "{}"))
+        if not position:
             return Place()
-        place = Place(int(str(told["line"])), int(str(told["offset"])))
+        # Rows had the bytes before them in their ids, not their numbers, where none is noted.
+        line, offset, others = (position.get(name, 1) for name in ("line", "offset", "others"))
+        place = Place(int(str(line)), int(str(offset)), int(str(others)))
         tail = _tail(path, place.offset)
-        if tail == told.get("tail"):
+        if tail == position.get("tail"):
             return place
         self._say(f"{path} is not the file that was read before: it is read from its beginning")
-        return Place()
+        return Place(others=place.others + 1)
 
 
 def _tail(path: str, offset: int) -> str | None:

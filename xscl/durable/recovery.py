@@ -16,12 +16,13 @@ from xscl.documents.bodies import size_of
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
 from xscl.durable.changes import CLOSED, Kept
-from xscl.durable.keeper import Keeper, remembered
+from xscl.durable.keeper import Going, Keeper, recalled
 from xscl.durable.state_file import StateFile
 from xscl.errors import QueryError, StateError
 from xscl.evaluation.evaluation import Evaluation
 from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
+from xscl.queries.catalogue import Catalogue
 from xscl.queries.registration import Read, Registration, Request, Text
 
 __all__ = ["recover"]
@@ -36,6 +37,7 @@ def recover(
     registration: Registration,
     evaluation: Evaluation,
     intake: Intake,
+    queries: Catalogue,
 ) -> None:
     """Fills an engine that is new, and lets its keeper begin; raises StateError for a query that
     cannot be subscribed any more."""
@@ -46,22 +48,28 @@ def recover(
     intake.skipped.malformed = counters.malformed
     intake.skipped.duplicate = counters.duplicate
     intake.skipped.late = counters.late
+    intake.skipped.unknown = counters.unknown
+    going = Going.read(file.patterns())
+    intake.clocks.update(going.clocks)
+    intake.promises = going.promises
     for stream, floor in file.floors().items():
         intake.retention.keep_recent(stream, floor)
     texts = file.texts()
     reviews = deque(file.reviews())
     documents = _Documents(file.documents(), evaluation)
     readings = _Readings(registration)
-    for kept in list(file.subscriptions()):
-        _reviewed(reviews, kept.number, documents, evaluation)
-        documents.restore(kept.position)
-        _subscribe(kept, texts[kept.text], readings, file)
+    for one in list(file.subscriptions()):
+        _reviewed(reviews, one.number, documents, evaluation)
+        documents.restore(one.position)
+        _subscribe(one, texts[one.text], readings, file)
     _reviewed(reviews, None, documents, evaluation)
     intake.next_number = counters.next_number
     documents.restore(None)
-    # As it was: what another lateness lets patterns find is told by the next step.
+    # As it was: what another lateness lets patterns find is reported by the next step.
     lateness, intake.lateness = intake.lateness, counters.lateness
-    evaluation.history.recompose(*remembered(file.patterns()))
+    remembered, saved, arcs = recalled(file.patterns())
+    queries.recall_arcs(arcs)
+    evaluation.history.recompose(remembered, saved)
     intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False
     keeper.begin(texts)
@@ -73,7 +81,7 @@ def _reviewed(
     documents: _Documents,
     evaluation: Evaluation,
 ) -> None:
-    """Reads documents anew where that was done before a subscription came."""
+    """Reads documents again where that was done before a subscription came."""
     while reviews and (before is None or reviews[0][0] < before):
         _, position, streams = reviews.popleft()
         documents.restore(position)
@@ -99,7 +107,7 @@ def _subscribe(kept: Kept, text: Text, readings: _Readings, file: StateFile) -> 
     except (QueryError, KeyError) as error:
         raise StateError(
             f"{file.path}: the query {kept.name!r} in it cannot be read by this version ({error}); "
-            "use the version that made the file (xscl state tells it)"
+            "use the version that made the file (xscl state shows it)"
         ) from error
 
 

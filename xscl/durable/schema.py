@@ -4,7 +4,7 @@
     counters       one row of numbers: the intake's, and those that are given next
     texts          (number, text, first)                        query texts, each once
     subscriptions  (number, name, text, written, parameters, since, position, history)
-    reviews        (number, position, streams)                  documents read anew for a query
+    reviews        (number, position, streams)                  documents read again for a query
     documents      (number, stream, id, time, start, json, text, raw)  those still in reach
     inputs         (source, position)                           how far a file was read, as JSON
     documents_read (source, id)                                 of a source without positions
@@ -40,7 +40,7 @@ from xscl.polling.relations import create_feeds
 
 __all__ = ["VERSION", "check_file", "make", "refused_version", "version_of"]
 
-VERSION = 4
+VERSION = 6
 
 _SCHEMA = """
     CREATE TABLE xscl_state (version INTEGER, made_by VARCHAR, made_at DOUBLE);
@@ -48,7 +48,7 @@ _SCHEMA = """
         next_number BIGINT, latest BIGINT, last_arrival BIGINT, documents BIGINT,
         malformed BIGINT, duplicate BIGINT, late BIGINT, lateness BIGINT,
         next_subscription BIGINT, next_text BIGINT, next_undelivered BIGINT,
-        advanced BIGINT, flushed BIGINT
+        advanced BIGINT, flushed BIGINT, unknown BIGINT
     );
     CREATE TABLE texts (number BIGINT, text VARCHAR, first BIGINT);
     CREATE TABLE subscriptions (
@@ -72,7 +72,7 @@ _SCHEMA = """
         query VARCHAR, matches BIGINT, since DOUBLE, rate DOUBLE, measured DOUBLE
     );
     CREATE TABLE floors (stream VARCHAR, length BIGINT, most BIGINT);
-    INSERT INTO counters VALUES (0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL, 0)
+    INSERT INTO counters VALUES (0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL, 0, 0)
 """
 
 _DUCKDB = (8, b"DUCK")
@@ -89,7 +89,7 @@ def make(instance: duckdb.DuckDBPyConnection, path: Path, made_by: str) -> None:
     """Makes a state without queries, by an instance for it; raises StateError if it cannot be.
 
     It has its name once it is whole, so that no crash leaves half of one.  Where another process
-    was faster, opening the file tells whose it is.
+    was faster, opening the file shows whose it is.
     """
     if not path.resolve().parent.is_dir():
         raise StateError(f"{path} cannot be made: there is no such folder")
@@ -100,7 +100,7 @@ def make(instance: duckdb.DuckDBPyConnection, path: Path, made_by: str) -> None:
                 _create(connection, made_by)
                 create_feeds(connection)
                 connection.execute("COMMIT")
-                # At the end of a connection a failure would not be told.
+                # At the end of a connection a failure would not be reported.
                 connection.execute("CHECKPOINT")
             at("making")
     except (duckdb.Error, OSError) as error:
@@ -143,7 +143,7 @@ def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, 
     ((version, made_by),) = rows
     if version is None:
         raise StateError(
-            f"{path} does not tell its version, and cannot be read without; it is left as it is: "
+            f"{path} does not state its version, and cannot be read without; it is left as it is: "
             "restore it from a copy, or name another file and read the documents again"
         )
     if version > VERSION:
@@ -155,9 +155,9 @@ def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, 
 
 
 def refused_version(path: Path, version: int, made_by: str) -> StateError:
-    """What to tell of an earlier version from which nothing leads to ours."""
+    """The message for an earlier version from which nothing leads to ours."""
     return StateError(
         f"{path} is a state of version {version}, made by {made_by}, which this program cannot "
-        f"bring to version {VERSION}; it is left as it is: go on with {made_by}, or name another "
-        "file and read the documents again"
+        f"bring to version {VERSION}; it is left as it is: continue with {made_by}, or name "
+        "another file and read the documents again"
     )

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import duckdb
 
-from xpath_stage import foreign_character
 from xscl.documents.document import Document
 from xscl.documents.retention import Floor
 from xscl.durable import holder
@@ -28,6 +27,7 @@ from xscl.errors import StateError
 from xscl.files.attached import attach, detach, instance_for
 from xscl.memory.shares import Share
 from xscl.queries.registration import Text
+from xscl.xpath_stage import foreign_character
 
 __all__ = ["StateFile", "looking_at"]
 
@@ -38,7 +38,7 @@ _PORTIONS = """
     )
     WHERE place % 2000 = 1 ORDER BY number
 """
-"""The first documents of those that are read at once."""
+"""The first documents of those that are read at a time."""
 
 _READ_LATER = ("counts", "documents_read", "feeds", "inputs", "outputs", "seen", "undelivered")
 """Relations that are read when they are needed, and not all of them in each run."""
@@ -129,7 +129,7 @@ class StateFile:
                 yield from (Kept(*row) for row in rows)
 
     def reviews(self) -> list[tuple[int, int, list[str]]]:
-        """When documents were read anew: after which subscription, at which position, of which
+        """When documents were read again: after which subscription, at which position, of which
         streams."""
         rows = self.rows("SELECT number, position, streams FROM reviews ORDER BY number")
         return [(number, position, streams) for number, position, streams in rows]  # type: ignore[misc]
@@ -229,7 +229,7 @@ class StateFile:
     # Life.
 
     def tidy(self) -> None:
-        """Drops texts of which no query is left, and readings anew of documents that have gone."""
+        """Drops texts of which no query is left, and re-readings of documents that have gone."""
         # What is not dropped now is the next time.
         with contextlib.suppress(duckdb.Error):
             self._connection.execute(

@@ -2,7 +2,7 @@
 
     tallies (query, matches, since, rate, measured)    in seconds; the rate was so when measured
 
-They are written in the transactions that found the matches.  Whoever cancels a query drops
+They are written in the transactions that found the matches.  The cancellation of a query drops
 its row; no run but a server reads them.
 """
 

@@ -1,4 +1,4 @@
-"""The engine: the one object that users hold, with all the rooms behind it."""
+"""The engine: the one object that users hold, with all packages behind it."""
 
 from xscl.engine.engine import Engine
 

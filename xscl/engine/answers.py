@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xscl.dissection.parts import Dissection
     from xscl.engine.held import Envelopes
     from xscl.queries.wiring import Wiring
-    from xscl.why import Funnel, Why
+    from xscl.why import AutomatonFunnel, AutomatonWhy, Funnel, Why
 
 __all__ = ["Answers"]
 
@@ -76,7 +76,7 @@ class Answers(EngineParts):
         for it."""
         with self._transactions.asking():
             self._evaluation.follow_queries()
-            return self._queries.pending()
+            return self._evaluation.pending()
 
     def explain(self, name: str | None = None) -> str:
         """What became of the query of a name: the text of `xscl explain`; without a name, of all of
@@ -104,26 +104,47 @@ class Answers(EngineParts):
             for some in alike.values()
         )
 
-    def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
+    def why(
+        self, name: str, *documents: str | Envelope, among: Iterable[Envelope] | None = None
+    ) -> Why | Funnel | AutomatonWhy | AutomatonFunnel:
         """Why some documents match the query of a name, or do not: each condition with the values
         on both sides.  A document for each block of the query, in their order (of a pattern one for
-        each event, of an event query those of a match and any that it skips between): the id of one
-        that is held, or an envelope.
+        each event, of an event query those of a match and any that it skips between, of an
+        automaton any number, for which its runs are judged): the id of one that is held, or an
+        envelope.
 
-        Without documents, a funnel: how many of those held, and of their pairs, came through each
-        condition.  Raises StateError for an id that is not held.
+        Without documents, a funnel: how many of those held, or `among` others, and of their pairs,
+        came through each condition; of an automaton how far its runs come.  Event queries hold no
+        documents: they need `among`.  Raises StateError for an id that is not held.
         """
         from xscl.engine.held import funnel_of_held, named
-        from xscl.why import why, why_events, why_sequence
+        from xscl.patterns.compile import CompiledPattern
+        from xscl.patterns.compile_automaton import CompiledAutomaton
+        from xscl.patterns.compile_composition import CompiledComposition
+        from xscl.why import (
+            Withheld,
+            count_automaton,
+            funnel_of_composition,
+            funnel_of_events,
+            funnel_of_sequence,
+            why,
+            why_automaton,
+            why_composition,
+            why_events,
+            why_sequence,
+        )
 
         with self._transactions.asking():
             subscription = self._queries.named(name)
             dissection, wiring = subscription.dissection, subscription.wiring
             events = wiring.events
-            if not documents and events is not None:
-                raise XSCLError("an event query holds no documents to count; name those of a match")
+            if not documents and events is not None and among is None:
+                problem = "an event query holds no documents to count; name those of a match, or "
+                raise XSCLError(f"{problem}give documents to count `among`")
             # They are read when nobody is kept out of the engine any more.
             held = [*self._intake.readable] if wiring.pattern is not None or not documents else []
+            if among is not None:
+                held = [*map(self._intake.document, among)]
             streams = [] if wiring.timed else [*dissection.streams]
             streams += [""] * len(documents)
             given = [
@@ -140,25 +161,46 @@ class Answers(EngineParts):
                             f"query {name!r} reads {stream}, the results of query {one.name!r}, "
                             "and none of these documents: ask for that query"
                         )
+            clocks, mark = self._intake.clocks, self._intake.watermark
+            newest = max((clocks.get(one, -1) for one in dissection.streams), default=-1)
+            default = self._queries.levels.default
+        if isinstance(dissection.compiled, CompiledAutomaton):
+            if not documents:
+                return count_automaton(dissection, held)
+            level = dissection.compiled.level or default
+            withheld = Withheld(level, mark, None if newest < 0 else newest)
+            return why_automaton(dissection, given, held, withheld)
+        if isinstance(dissection.compiled, CompiledComposition):
+            if not documents:
+                return funnel_of_composition(dissection, held)
+            return why_composition(dissection, given, held)
+        if not documents and events is not None:
+            return funnel_of_events(dissection, held)
+        if not documents and isinstance(dissection.compiled, CompiledPattern):
+            return funnel_of_sequence(dissection, held)
         if not documents:
             return funnel_of_held(dissection, held)
         if events is not None:
-            return why_events(dissection.query, events.compiled, given)
+            return why_events(dissection, given)
         if wiring.pattern is not None:
-            return why_sequence(dissection.query, given, held)
+            return why_sequence(dissection, given, held)
         return why(dissection.query, given)
 
-    def hint(self, name: str, sample: Iterable[Envelope] = ()) -> str | None:
+    def hint(
+        self, name: str, sample: Iterable[Envelope] = (), *, names_only: bool = False
+    ) -> str | None:
         """What keeps the query of a name from matching, in a sentence, for one that has found
         nothing: a name that no document had, a filter that none met, values that none have in
-        common; None where nothing is known.  Of the documents held, the first 200 are looked
-        at; what no query can reach is not held, so that a `sample` of what was published helps."""
-        from xscl.engine.held import hint
+        common; None where nothing is known.  Of the documents held, 200 are looked at, drawn by
+        stream; what no query can reach is not held, so that a `sample` of what was published helps.
+        With `names_only`, of one that has matches, only a name that no document had."""
+        from xscl.engine.held import Asked, hint
 
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             fed = self._queries.graph.published
-            return hint(dissection, self._intake, self._xpath.paths, sample, fed)
+            asked = Asked(self._xpath.paths, fed, names_only)
+            return hint(dissection, self._intake, sample, asked)
 
     def holds(self, id: str) -> bool:
         """Whether a document of an id is held, of whatever stream: one that queries of
@@ -188,13 +230,13 @@ class Answers(EngineParts):
     def stats(self, *, exact: bool = False) -> dict[str, object]:
         """The sizes of all that the engine holds.
 
-        Documents that no query can reach any more are let go with those that come, some time
-        later; with `exact` they are let go first, which takes as long as a large batch.
+        Documents that no query can reach any more are dropped with those that come, some time
+        later; with `exact` they are dropped first, which takes as long as a large batch.
         """
         with self._transactions.asking():
             if exact:
                 with self._transactions.changing():
-                    self._evaluation.forget(exact=True)
+                    self._evaluation.evict(exact=True)
                     self._join.prepare()
             return stats(
                 self._intake,
@@ -212,7 +254,7 @@ class Answers(EngineParts):
         if self._transactions.closed:
             return f"<Engine{state}: closed>"
         queries, taken = counted(len(self._queries), "query"), self._intake.documents
-        held = f"{counted(taken, 'document')} taken, {len(self._intake.held):,} held"
+        held = f"{counted(taken, 'document')} taken, {len(self._intake.retained):,} held"
         return f"<Engine{state}: {queries}, {held}>"
 
     def _repr_html_(self) -> str:

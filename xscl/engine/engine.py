@@ -1,7 +1,7 @@
-"""The engine: the one object that users hold, with all the rooms behind it.
+"""The engine: the one object that users hold, with all packages behind it.
 
 Queries go in by `subscribe`, `subscribe_many` and `load`; documents by `publish`, `publish_many`,
-`run` and `count`.  What an engine knows of itself is told by `explain`, `why` and `stats`.
+`run` and `count`.  What an engine knows of itself is in `explain`, `why` and `stats`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Engine(Subscribing, Publishing, Answers):
 
     `lateness` bounds how late a document may come (seconds, or text such as `1 day`; the
     default, None, is without bound): with it, and windows that end, the state forgets.
-    `on_skip` is told of each document that cannot be read; by default it is logged.  With
+    `on_skip` is called with each document that cannot be read; by default it is logged.  With
     `query_sharing`, queries alike but for constants are evaluated as one.  An engine
     may be used from several threads: one at a time is in it, and callbacks run on the thread that
     published, outside the lock.  `strategies` say how it goes about its work, never what it finds.

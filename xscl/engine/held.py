@@ -4,19 +4,38 @@ a query's conditions, and what keeps it from matching."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from dataclasses import dataclass
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Intake
 from xscl.documents.trees import content_of
 from xscl.errors import StateError
-from xscl.event_queries.compile import compile_events
-from xscl.language.syntax import EventPattern, Events
+from xscl.event_queries.compile import CompiledEvents
+from xscl.language.syntax import EventPattern
+from xscl.language.unparse import Wording
+from xscl.patterns.compile import CompiledPattern
+from xscl.patterns.compile_automaton import CompiledAutomaton
+from xscl.patterns.compile_composition import CompiledComposition
 from xscl.times import to_seconds
-from xscl.why import Funnel, Names, conditions_of, funnel, lacking_event, missing_name, where_lost
+from xscl.why import (
+    Funnel,
+    Names,
+    Reading,
+    conditions_of,
+    funnel,
+    lacking,
+    missing_name,
+    pattern_of,
+    read_by_automaton,
+    read_by_composition,
+    read_by_events,
+    read_by_pattern,
+    untaken,
+    where_lost,
+)
 
-__all__ = ["Envelopes", "envelope_of", "funnel_of_held", "hint", "named"]
+__all__ = ["Asked", "Envelopes", "envelope_of", "funnel_of_held", "hint", "named"]
 
 _HINTED = 200
 
@@ -69,12 +88,17 @@ def envelope_of(document: Document) -> dict[str, object]:
 def funnel_of_held(
     dissection: Dissection, documents: Iterable[Document], most: int | None = None
 ) -> Funnel:
-    """How many of the documents held, `most` at most, come through each condition of a query."""
+    """How many of the documents held come through each condition of a query; of `most` at most,
+    as many of each stream, evenly spread."""
     read = {stream for one in dissection.everything() for stream in one.streams}
-    of_streams = (
-        one for one in documents if one.stream in read and (most is None or is_small(one))
-    )
-    held = [*islice(of_streams, most)]
+    held = [one for one in documents if one.stream in read]
+    if most is not None:
+        by_stream: dict[str, list[Document]] = {}
+        for one in filter(is_small, held):
+            by_stream.setdefault(one.stream, []).append(one)
+        share = max(1, most // max(1, len(by_stream)))
+        held = [one for some in by_stream.values() for one in some[:: -(-len(some) // share)]]
+        held.sort(key=lambda one: one.number)
     results = [
         [document for document in held if document.stream == stream]
         for stream, _ in dissection.subqueries
@@ -82,39 +106,65 @@ def funnel_of_held(
     return funnel(dissection.query, held, results)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a hint goes by: the paths of all documents, the streams that queries publish to, and
+    whether only names are asked for."""
+
+    names: Names
+    fed: Collection[str]
+    names_only: bool
+
+
 def hint(
-    dissection: Dissection,
-    intake: Intake,
-    names: Names,
-    sample: Iterable[Mapping[str, object]],
-    fed: Collection[str],
+    dissection: Dissection, intake: Intake, sample: Iterable[Mapping[str, object]], asked: Asked
 ) -> str | None:
-    """What keeps a query from matching, in a sentence, as `Engine.hint` says it; of a pattern,
-    nothing is known.  Queries publish to the streams that are `fed`."""
-    if isinstance(dissection.query.source, EventPattern):
+    """What keeps a query from matching, in a sentence, as `Engine.hint` says it."""
+    query, compiled = dissection.query, dissection.compiled
+    some = [*map(intake.document, sample)]
+    parts: Iterable[Reading] | None = None
+    if isinstance(compiled, CompiledEvents):
+        parts = read_by_events(query, compiled, some)
+    elif isinstance(query.source, EventPattern) and isinstance(compiled, CompiledPattern):
+        parts = read_by_pattern(query, compiled, some)
+    elif isinstance(compiled, CompiledAutomaton):
+        parts = read_by_automaton(compiled, some)
+    elif isinstance(compiled, CompiledComposition):
+        parts = read_by_composition(query, compiled, some)
+    if parts is not None:
+        readings = [one for one in parts if one.block.stream.text not in asked.fed]
+        wording = Wording(query.text)
+        # Of a block without a path, members may be read as columns: stage 1 has no names of it.
+        streams = {one.stream for one in some}
+        patterns = [
+            pattern_of(1, one.block, wording)
+            for one in readings
+            if one.block.steps and one.block.stream.text in streams
+        ]
+        missing = missing_name(patterns, asked.names)
+        if missing is not None:
+            return missing
+        lost = lacking(readings, some, names_only=asked.names_only)
+        if lost is None and isinstance(compiled, CompiledAutomaton) and not asked.names_only:
+            lost = untaken(dissection, some)
+        return _of_all(lost, len(some), len(some) >= intake.documents)
+    if query.language.timed and not query.language.schemas:
         return None
-    if isinstance(dissection.query.source, Events):
-        # Its documents may have been read as columns, of which nobody knows any others.
-        known = zip(dissection.streams, dissection.schemas or (), strict=False)
-        compiled = compile_events(dissection.query, dict(known).get)
-        some = [*map(intake.document, sample)]
-        lost = lacking_event(dissection.query, compiled, some, fed)
-        return f"{_looked_at(len(some))}: {lost}" if lost and len(some) < intake.documents else lost
-    conditions = conditions_of(dissection.query)
-    missing = missing_name(conditions, names)
-    if missing is not None or not conditions.few:
+    conditions = conditions_of(query)
+    missing = missing_name(conditions.patterns, asked.names)
+    if missing is not None or asked.names_only or not conditions.few:
         return missing
 
     def of_sample() -> Funnel:
-        documents = map(intake.document, sample)
-        return funnel(dissection.query, documents, [[] for _ in dissection.subqueries])
+        return funnel(query, some, [[] for _ in dissection.subqueries])
 
     held = funnel_of_held(dissection, intake.readable, most=_HINTED)
-    lost = where_lost(conditions, held, of_sample)
-    if lost is None or (intake.lateness is None and held.documents < _HINTED):
-        return lost
-    return f"{_looked_at(held.documents)}: {lost}"
+    lost, sampled = where_lost(conditions, held, of_sample if some else None) or (None, False)
+    if sampled:
+        return _of_all(lost, len(some), len(some) >= intake.documents)
+    return _of_all(lost, held.documents, intake.lateness is None and held.documents < _HINTED)
 
 
-def _looked_at(number: int) -> str:
-    return f"of the {number:,} documents looked at"
+def _of_all(lost: str | None, number: int, every: bool) -> str | None:
+    """A sentence about documents; of a sample it says that it is."""
+    return lost if lost is None or every else f"of the {number:,} documents looked at: {lost}"

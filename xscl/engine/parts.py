@@ -1,21 +1,21 @@
-"""The rooms behind an engine, put together: in memory, or as a state file keeps them."""
+"""The packages behind an engine, put together: in memory, or as a state file keeps them."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING
 
-from join_stage import JoinProcessor, Strategies
-from pattern_stage.bounds import MOST
-from xpath_stage import Strings, XPathEvaluator, double_of
+from xscl.consistency import STRONG, Level
 from xscl.documents.bodies import Bodies
 from xscl.documents.events import EventNodes
 from xscl.documents.intake import Intake
 from xscl.documents.retention import Retention
+from xscl.documents.revisable import NONE_REVISABLE, Revisable
 from xscl.documents.trees import Trees
 from xscl.durable.group_commit import seconds_of
 from xscl.durable.points import at
@@ -23,8 +23,10 @@ from xscl.engine.transactions import Transactions
 from xscl.errors import DocumentError, QueryStopped, XSCLError
 from xscl.evaluation.evaluation import Evaluation
 from xscl.evaluation.second_stage import SecondStage, longest_reach
+from xscl.join_stage import JoinProcessor, Strategies
 from xscl.memory.budget import Budget
 from xscl.memory.relations import Relations
+from xscl.pattern_stage.bounds import MOST
 from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.event_types import EventTypes
@@ -33,6 +35,7 @@ from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.times import duration
 from xscl.version import __version__
+from xscl.xpath_stage import Strings, XPathEvaluator, double_of
 
 if TYPE_CHECKING:
     from xscl.queries.registration import Registration
@@ -59,6 +62,9 @@ class EngineParts:
         sharable: Iterable[Iterable[str]] = (),
         most_matches: int = MOST,
         on_stop: Callable[[QueryStopped], object] | None = None,
+        revisable: bool | str | Iterable[str] | None = None,
+        consistency: str | None = None,
+        rates: Mapping[str, float] | None = None,
     ) -> None:
         if most_matches < 1:
             raise XSCLError(f"most_matches: {most_matches} is too few; give 1 or more")
@@ -77,7 +83,7 @@ class EngineParts:
         patterns = PatternLevels(
             EventTypes(registered),
             EventNodes(self._xpath.attribute_name),
-            lambda number: self._intake.held[number],
+            lambda number: self._intake.retained[number],
             without,
             _apart(sharable),
             most_matches,
@@ -95,7 +101,8 @@ class EngineParts:
         self._transactions = Transactions(on_skip, self._release)
         self._evaluation = Evaluation(
             self._xpath,
-            stages,
+            [self._join],
+            [patterns],
             self._strings,
             self._queries,
             self._intake,
@@ -107,8 +114,14 @@ class EngineParts:
         every = _every(commit_every)
         if every and state is None:
             raise XSCLError("commit_every is for a state file, and none is named")
+        level = None if consistency is None else Level.of(consistency)
+        self._queries.levels.default = level or STRONG
+        self._rate(rates or {})
+        self._queries.levels.clocks = self._intake.clocks
+        given = None if revisable is None else Revisable.of(revisable)
+        self._revise(given or NONE_REVISABLE)
         if state is not None:
-            self._open(state, lateness, budget.state)
+            self._open(state, lateness, given, level, budget.state)
             if every:
                 self._transactions.group(every)
 
@@ -143,7 +156,7 @@ class EngineParts:
             # Its subscriptions went with the engine.
             return
         with self._transactions.changing():
-            self._intake.let_readers_keep()
+            self._intake.let_readers_copy()
             if not self._queries.remove(subscription):
                 return
             if (keeper := self._transactions.keeper) is not None:
@@ -151,19 +164,36 @@ class EngineParts:
             self._intake.settled = False
             if not len(self._queries):
                 # Nothing may come any more: what the queries have held goes now.
-                self._evaluation.forget(exact=True)
+                self._evaluation.evict(exact=True)
 
     def _release(self) -> None:
         self._relations.close()
-        self._intake.let_readers_keep()
+        self._intake.let_readers_copy()
         # They hold documents, and with these the file of the bodies.
         self._intake.trees.clear()
 
+    def _rate(self, rates: Mapping[str, float]) -> None:
+        """From now on plans are made with these rates of streams, in documents a second."""
+        for stream, rate in rates.items():
+            if not 0 < rate < inf:
+                raise XSCLError(f"rates: {stream!r} has {rate!r}; give documents a second, above 0")
+        self._queries.levels.rates.update(rates)
+
+    def _revise(self, revisable: Revisable) -> None:
+        """The documents of these streams may be retracted."""
+        levels = self._queries.levels
+        self._intake.revisable = levels.declared = levels.revisable = revisable
+
     def _open(
-        self, state: str | os.PathLike[str], lateness: float | str | None, share: int
+        self,
+        state: str | os.PathLike[str],
+        lateness: float | str | None,
+        revisable: Revisable | None,
+        level: Level | None,
+        share: int,
     ) -> None:
         """Opens a state file, and becomes the engine that it keeps."""
-        from xscl.durable.keeper import Keeper
+        from xscl.durable.keeper import Going, Keeper
         from xscl.durable.recovery import recover
         from xscl.durable.state_file import StateFile
 
@@ -172,7 +202,12 @@ class EngineParts:
             keeper = Keeper(file, self._intake, self._queries)
             if lateness is None:
                 self._intake.lateness = file.counters().lateness
-            recover(file, keeper, self._registration, self._evaluation, self._intake)
+            going = Going.read(file.patterns())
+            if revisable is None:
+                self._revise(Revisable.read(going.revisable))
+            if level is None:
+                self._queries.levels.default = Level.of(going.level)
+            recover(file, keeper, self._registration, self._evaluation, self._intake, self._queries)
         except BaseException:
             file.close(unwritten=True)
             raise
@@ -193,10 +228,10 @@ def lateness_of(lateness: float | str | None, called: str = "lateness") -> int |
 
 
 def _check_techniques(without: Collection[str]) -> None:
-    from pattern_stage.switches import EVENT_SWITCHES, SWITCHES
+    from xscl.pattern_stage.switches import EVERY
 
-    if unknown := sorted({*without} - SWITCHES - EVENT_SWITCHES):
-        known = ", ".join(sorted(SWITCHES | EVENT_SWITCHES))
+    if unknown := sorted({*without} - EVERY):
+        known = ", ".join(sorted(EVERY))
         raise XSCLError(f"without: {unknown[0]!r} is no technique; there are: {known}")
 
 

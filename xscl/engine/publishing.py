@@ -6,24 +6,28 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
-from join_stage.constraints import FOREVER
 from xscl.documents.arrivals import Arrivals
 from xscl.documents.batches import in_batches
 from xscl.documents.retention import RETAINED, Floor
 from xscl.engine.parts import EngineParts, lateness_of
-from xscl.errors import QueryStopped, StateError, XSCLError
+from xscl.errors import DocumentError, QueryStopped, StateError, XSCLError
 from xscl.evaluation.deliveries import Delivery
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
 from xscl.garbage import paused
+from xscl.join_stage.constraints import FOREVER
+from xscl.matches.matches import Matches
 from xscl.sources.tables import envelopes as envelopes_of
 from xscl.stream_names import is_internal
 from xscl.times import DAY, from_timestamp, now, to_seconds, too_far
 
 if TYPE_CHECKING:
+    from xscl.engine.arcs import ArcsOf
+    from xscl.language.automata.description import Arc
     from xscl.matches.match import Match
     from xscl.matches.published import MatchStream
 
@@ -32,6 +36,9 @@ __all__ = ["Publishing"]
 Envelope = Mapping[str, object]
 
 T = TypeVar("T")
+
+_ALONE = frozenset({"retract", "revise", "automaton", "where"})
+"""A line with such a member is in no step with documents."""
 
 _MANY = 100
 """Envelopes of a batch that is worth a word to the collector of cycles."""
@@ -49,7 +56,7 @@ class Publishing(EngineParts):
         id: str | None = None,
         timestamp: float | str | None = None,
         grouped: Literal[False] = False,
-    ) -> list[Match]: ...
+    ) -> Matches: ...
 
     @overload
     def publish(
@@ -70,7 +77,7 @@ class Publishing(EngineParts):
         id: str | None = None,
         timestamp: float | str | None = None,
         grouped: bool = False,
-    ) -> list[Match] | MatchGroups:
+    ) -> Matches | MatchGroups:
         """Publishes one document, XML as text, bytes or the Path of its file, or JSON as a dict or
         list; returns the matches that it completes, and those of queries that read what these
         publish; `grouped`, a sequence of groups, each of all the queries that the same documents
@@ -87,19 +94,57 @@ class Publishing(EngineParts):
 
     @overload
     def publish_many(
-        self, envelopes: object, *, grouped: Literal[False] = False
-    ) -> list[Match]: ...
+        self,
+        envelopes: object,
+        *,
+        stream: str | None = None,
+        id: str | None = None,
+        timestamp: str | None = None,
+        grouped: Literal[False] = False,
+    ) -> Matches: ...
 
     @overload
-    def publish_many(self, envelopes: object, *, grouped: Literal[True]) -> MatchGroups: ...
+    def publish_many(
+        self,
+        envelopes: object,
+        *,
+        stream: str | None = None,
+        id: str | None = None,
+        timestamp: str | None = None,
+        grouped: Literal[True],
+    ) -> MatchGroups: ...
 
     def publish_many(
-        self, envelopes: object, *, grouped: bool = False
-    ) -> list[Match] | MatchGroups:
+        self,
+        envelopes: object,
+        *,
+        stream: str | None = None,
+        id: str | None = None,
+        timestamp: str | None = None,
+        grouped: bool = False,
+    ) -> Matches | MatchGroups:
         """Publishes documents as one batch; those that cannot be read are reported, counted and
         skipped.  An envelope is a dict as in a line of an events file; a table of them may be
-        Arrow, pandas or Polars."""
-        return self._publish(list(envelopes_of(envelopes)), grouped=grouped)
+        Arrow, pandas or Polars.
+
+        With a `stream`, what is given is no envelopes but the rows of a table, or dicts: each is a
+        JSON document of that stream.  `id` and `timestamp` name their columns; without, an id is
+        made up, and the time is that of arrival."""
+        if stream is None:
+            if id is not None or timestamp is not None:
+                raise XSCLError("publish_many: `id` and `timestamp` name columns of a `stream`")
+            return self._publish(list(envelopes_of(envelopes)), grouped=grouped)
+        from xscl.sources.fields import Fields
+        from xscl.sources.json_rows import documents_of
+
+        errors: list[DocumentError] = []
+        rows = documents_of(envelopes, stream, errors.append, Fields(id, timestamp))
+        batch = [*rows]
+        if errors:
+            with self._transactions.asking():
+                self._intake.skipped.malformed += len(errors)
+                self._skips += errors
+        return self._publish(batch, grouped=grouped)
 
     @overload
     def run(
@@ -118,32 +163,81 @@ class Publishing(EngineParts):
         found, or `grouped` those of the same documents together."""
         for some in in_batches(envelopes_of(envelopes), batch):
             yield from self._publish(some, grouped=grouped)
-        if self._queries.levels:
+        if self._waits:
             yield from self._publish([], grouped=grouped, ended=True)
         else:
             self._end()
 
-    def advance(self, time: float | str) -> list[Match]:
+    def advance(self, time: float | str, where: str | None = None) -> Matches:
         """Says that no document before a time (seconds or ISO 8601) will come: earlier ones are
         late from now on.  Returns the matches that waited for that, as of an absence; in an events
         file a line `{"advance": TIME}` does the same.  A time of more than a day ahead of the clock
-        is refused, as by it all others would be late."""
+        is refused, as by it all others would be late.
+
+        `where` is a block: then no document will come, nor be retracted, that is earlier and in
+        which it selects something.  Such a document is late from now on, all others are not.
+        Raises QueryError for a block that cannot be read.
+        """
         try:
             mark = from_timestamp(time)
         except ValueError as error:
             raise XSCLError(f"advance: {error}") from error
         if mark > now() + DAY:
             raise XSCLError(f"advance: {too_far(mark)}")
-        return self._take_in([{"advance": time}], self._evaluation.publish)
+        if where is None:
+            return self._take_in([{"advance": time}], self._evaluation.publish)
+        return self._tell({"advance": time, "where": where})
 
-    def flush(self) -> list[Match]:
+    def retract(self, stream: str, id: str) -> Matches:
+        """Takes a document of a `revisable` stream back: it is as if it had never come, and its id
+        is free again.  One that is unknown, or whose time the watermark has reached, is counted and
+        stays.  In an events file a line `{"retract": ID, "stream": STREAM}` does the same.
+
+        Raises DocumentError if the stream is not revisable.
+        """
+        envelope = {"retract": id, "stream": stream}
+        return self._take_in([envelope], self._evaluation.publish, raising=True)
+
+    def arcs(self, name: str) -> ArcsOf:
+        """The arcs of the automaton of a name, which can be inserted, deleted and replaced; what
+        was known by the watermark stays.  In an events file the lines
+        `{"automaton": NAME, "insert": {ARC}}`, `{…, "delete": "a3", "at": TIME}` and
+        `{…, "replace": "a3", "with": {ARC}}` do the same.
+
+        Raises StateError if there is no such query, XSCLError if it is no automaton.
+        """
+        from xscl.engine.arcs import ArcsOf
+
+        def described() -> list[Arc]:
+            with self._transactions.asking():
+                return self._queries.automaton(name).described
+
+        described()
+        return ArcsOf(name, self._tell, described)
+
+    def _tell(self, line: Envelope) -> Matches:
+        """Takes in a line that is no document; where it is refused for what it says of a query,
+        raises the QueryError."""
+        try:
+            return self._take_in([line], self._evaluation.publish, raising=True)
+        except DocumentError as refused:
+            if refused.__cause__ is None:
+                raise
+            raise refused.__cause__ from None
+
+    def flush(self) -> Matches:
         """Says that the input has ended: returns all matches that waited for more of it, as if
         whatever may come came later.  Documents may follow all the same; what was returned stays.
         """
-        if not self._queries.levels:
+        if not self._waits:
             self._end()
-            return []
+            return Matches()
         return self._take_in([], partial(self._evaluation.publish, ended=True))
+
+    @property
+    def _waits(self) -> bool:
+        """Whether any query may wait for more of the input."""
+        return bool(self._queries.levels or self._intake.revisable)
 
     def _end(self) -> None:
         """The input has ended, while no query waits for that; one that looks back later knows."""
@@ -169,7 +263,7 @@ class Publishing(EngineParts):
 
         for some in in_batches(envelopes_of(envelopes), batch):
             self._take_in(some, evaluate, to_callbacks=False)
-        if flush and self._queries.levels:
+        if flush and self._waits:
             self._take_in([], partial(evaluate, ended=True), to_callbacks=False)
         elif flush:
             self._end()
@@ -215,7 +309,7 @@ class Publishing(EngineParts):
                 keeper.retained(stream, floor)
 
     def clear(self) -> None:
-        """Lets go of all documents, and of the time that they have brought it to: the next one is
+        """Drops all documents, and the time that they have brought it to: the next one is
         as if it were the first.  Queries stay.  Raises StateError if there is a state file."""
         with self._transactions.changing():
             if self._transactions.keeper is not None:
@@ -229,7 +323,7 @@ class Publishing(EngineParts):
         that is more; and none where all windows are without end, for what these read is held for
         good anyway.  Returns it, in seconds.
 
-        What a pattern finds is told that much later: where all queries are patterns, it is the
+        What a pattern finds is reported that much later: where all queries are patterns, it is the
         widest WITHIN that ends, `least` at most, and `wait` where that is more; where any is one,
         it is never none."""
         with self._transactions.changing():
@@ -248,7 +342,7 @@ class Publishing(EngineParts):
 
     def _publish(
         self, envelopes: Sequence[Envelope], *, grouped: bool, ended: bool = False
-    ) -> list[Match] | MatchGroups:
+    ) -> Matches | MatchGroups:
         if grouped:
             groups = partial(self._evaluation.publish_grouped, ended=ended)
             return self._take_in(envelopes, groups)
@@ -263,6 +357,57 @@ class Publishing(EngineParts):
         to_callbacks: bool = True,
     ) -> T:
         """Takes in a batch, as `Transactions.take_in` does."""
+        # A line alone may be refused, and has then done nothing that would have to be whole.
+        if not all(map(_ALONE.isdisjoint, envelopes)) and (
+            len(envelopes) > 1 or "revise" in envelopes[0]
+        ):
+            return self._take_in_steps(envelopes, evaluate, raising, to_callbacks)
+        return self._step(envelopes, evaluate, raising, to_callbacks)
+
+    def _take_in_steps(
+        self,
+        envelopes: Sequence[Envelope],
+        evaluate: Callable[[Arrivals], tuple[T, Sequence[Delivery]]],
+        raising: bool,
+        to_callbacks: bool,
+    ) -> T:
+        """As `_take_in` of a batch in which documents are retracted, or arcs of automata change:
+        that happens where it is written among the documents, so that it is several steps, in one
+        transaction."""
+        found: list[T] = []
+        with self._transactions.transaction():
+            for kind, some in groupby(envelopes, _kind):
+                lines = [*some]
+                steps = map(self._revision, lines) if "revise" in kind else [[lines]]
+                for step in chain.from_iterable(steps):
+                    found.append(self._step(step, evaluate, raising, to_callbacks))
+        first: Any = found[0]
+        for one in found[1:]:
+            if isinstance(one, MatchGroups):
+                first.ranges += one.ranges
+            elif one is not None:
+                first += one
+        return cast(T, first)
+
+    def _revision(self, envelope: Envelope) -> Iterator[list[Envelope]]:
+        """The steps of a document that takes the place of the one of its id, if that is there and
+        may still be taken back."""
+        intake, mark = self._intake, self._intake.watermark
+        stream, id = envelope.get("stream", "S"), envelope.get("id")
+        if envelope["revise"] and isinstance(stream, str) and isinstance(id, str):
+            number = intake.ids.get(stream, {}).get(id) if stream in intake.revisable else None
+            if number is not None and (mark is None or intake.retained[number].time > mark):
+                yield [{"retract": id, "stream": stream}]
+        yield [envelope]
+
+    def _step(
+        self,
+        envelopes: Sequence[Envelope],
+        evaluate: Callable[[Arrivals], tuple[T, Sequence[Delivery]]],
+        raising: bool,
+        to_callbacks: bool,
+    ) -> T:
+        """Takes in a batch that is one step."""
         stops: list[QueryStopped] = []
 
         def evaluate_within_bounds(arrivals: Arrivals) -> tuple[T, Sequence[Delivery]]:
@@ -283,3 +428,8 @@ class Publishing(EngineParts):
                 )
         finally:
             self._report_stops(stops)
+
+
+def _kind(envelope: Envelope) -> frozenset[str]:
+    """What lines in one step have in common."""
+    return _ALONE.intersection(envelope)

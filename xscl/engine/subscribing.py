@@ -11,11 +11,12 @@ from xscl.engine.transactions import Outgoing
 from xscl.errors import QueryError, XSCLError
 from xscl.evaluation.deliveries import Deliveries
 from xscl.garbage import without_collecting
-from xscl.queries.callbacks import OnMatch, check_callback
+from xscl.queries.callbacks import OnMatch, callbacks
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
     from xscl.durable.plan import Plan, Texts
+    from xscl.language.automata.description import Automaton
     from xscl.queries.registration import Request, Text
 
 __all__ = ["Subscribing"]
@@ -29,26 +30,34 @@ class Subscribing(EngineParts):
 
     def subscribe(
         self,
-        text: str,
+        text: str | Automaton,
         name: str | None = None,
         on_match: OnMatch | None = None,
         *,
+        on_retract: OnMatch | None = None,
         params: Mapping[str, object] | None = None,
+        rates: Mapping[str, float] | None = None,
         history: bool = False,
     ) -> Subscription:
-        """Subscribes one query; it sees the documents published from now on and, with `history`,
-        those that the engine still holds: what these match is in the subscription's `found`.
+        """Subscribes a query or an automaton; it sees the documents published from now on and, with
+        `history`, those that the engine still holds: what these match is in the subscription's
+        `found`.
 
-        `name` overrides the one in the text; `on_match` is called with each match; `params` are
-        the values of the text's parameters.  Raises QueryError, or an ExceptionGroup of several.
+        `name` overrides the one in the text; `on_match` is called with each match, and
+        `on_retract` with each `Retraction` of one; `params` are
+        the values of the text's parameters; `rates` say how many documents of streams come each
+        second, for the plans of this query and of later ones.  Raises QueryError, or an
+        ExceptionGroup of several.
         """
         from xscl.queries.registration import Request, together
 
+        called = callbacks(on_match, on_retract)
+        self._rate(rates or {})
         with self._transactions.changing():
-            source = text, self._next_query
+            source = text if isinstance(text, str) else text.statement, self._next_query
             read, following = self._registration.read_one(*source, name)
             request = Request(read, name or read.name, params or {})
-            added, errors = self._subscribe(source, [request], on_match, history)
+            added, errors = self._subscribe(source, [request], called, history)
             if errors:
                 raise together(errors)
             self._next_query = following
@@ -56,12 +65,22 @@ class Subscribing(EngineParts):
         (subscription,) = self._found(added, outgoing)
         return subscription
 
+    def replan(self) -> int:
+        """Makes the plans of queries in EQL again, at the rates of now, where another one would
+        cost less by a fifth; returns how many these were.  No match is reported again."""
+        with self._transactions.changing():
+            dearer = self._queries.levels.dearer()
+            if dearer:
+                self._evaluation.history.renew_patterns()
+        return dearer
+
     def subscribe_many(
         self,
         text: str,
         table: object,
         on_match: OnMatch | None = None,
         *,
+        on_retract: OnMatch | None = None,
         history: bool = False,
     ) -> list[Subscription]:
         """Subscribes one query once for each row of a table: Arrow, pandas, Polars, or dicts.
@@ -72,11 +91,12 @@ class Subscribing(EngineParts):
         """
         from xscl.queries.registration import requests, together
 
+        called = callbacks(on_match, on_retract)
         with self._transactions.changing(), without_collecting():
             source = text, self._next_query
             read, self._next_query = self._registration.read_one(*source)
             wanted = requests(read, {read.name: table})
-            added, errors = self._subscribe(source, wanted, on_match, history)
+            added, errors = self._subscribe(source, wanted, called, history)
             outgoing = self._keep_found(added)
         subscriptions = self._found(added, outgoing)
         if errors:
@@ -88,6 +108,7 @@ class Subscribing(EngineParts):
         text: str,
         on_match: OnMatch | None = None,
         *,
+        on_retract: OnMatch | None = None,
         tables: Mapping[str, object] | None = None,
         history: bool = False,
     ) -> list[Subscription]:
@@ -97,7 +118,9 @@ class Subscribing(EngineParts):
         Bad ones are refused whole: the good ones are subscribed, then an ExceptionGroup of all
         errors is raised.
         """
-        subscriptions, errors = self.load_good(text, on_match, tables=tables, history=history)
+        subscriptions, errors = self.load_good(
+            text, on_match, on_retract=on_retract, tables=tables, history=history
+        )
         if errors:
             raise ExceptionGroup(
                 f"{len(errors)} bad queries" if errors[1:] else "bad query", errors
@@ -109,14 +132,15 @@ class Subscribing(EngineParts):
         text: str,
         on_match: OnMatch | None = None,
         *,
+        on_retract: OnMatch | None = None,
         tables: Mapping[str, object] | None = None,
         history: bool | Collection[str] = False,
     ) -> tuple[list[Subscription], list[QueryError]]:
-        """As `load`, but returns the errors beside the subscriptions; with names as `history`,
+        """As `load`, but returns the errors with the subscriptions; with names as `history`,
         the queries of these names look back."""
         from xscl.queries.registration import requests
 
-        tables = tables or {}
+        tables, called = tables or {}, callbacks(on_match, on_retract)
         with self._transactions.changing(), without_collecting():
             source = text, self._next_query
             queries, errors, following = self._registration.read(*source)
@@ -128,7 +152,7 @@ class Subscribing(EngineParts):
                 )
             self._next_query = following
             wanted = chain.from_iterable(requests(read, tables) for read in queries)
-            added, wrong = self._subscribe(source, wanted, on_match, history)
+            added, wrong = self._subscribe(source, wanted, called, history)
             errors += wrong
             outgoing = self._keep_found(added)
         subscriptions = self._found(added, outgoing)
@@ -143,7 +167,7 @@ class Subscribing(EngineParts):
     def cancel(self, name: str) -> None:
         """Cancels the query of a name; raises StateError if there is none.
 
-        What it used, and documents that only it could reach, are let go with the next document.
+        What it used, and documents that only it could reach, are dropped with the next document.
         """
         with self._transactions.asking():
             self._cancel(self._queries.named(name))
@@ -169,8 +193,7 @@ class Subscribing(EngineParts):
         """Subscribes queries of a text one by one; of each that is new, the state file has the
         number of the first document that it sees, and those `looking_back`, all or by name, are
         reviewed."""
-        check_callback("on_match", on_match)
-        self._intake.let_readers_keep()
+        self._intake.let_readers_copy()
         added: list[Added] = []
         errors: list[QueryError] = []
         keeper = self._transactions.keeper
@@ -183,14 +206,14 @@ class Subscribing(EngineParts):
                 looking_back is not False and request.name in looking_back
             )
             if history:
-                self._evaluation.forget(exact=True)
+                self._evaluation.evict(exact=True)
             else:
                 self._evaluation.settle()
             position = self._intake.next_number
             since = position
             if history:
                 # It shares nothing with those that have seen the documents come.
-                since = self._queries.since_before(position, len(self._intake.held))
+                since = self._queries.since_before(position, len(self._intake.retained))
             outcome = self._registration.subscribe(
                 request,
                 since=since,

@@ -3,7 +3,7 @@
 A call that changes the engine is a transaction: at its end the state file has what it changed, and
 only then is what it found handed over, outside the lock.  Whatever breaks a change off halfway
 closes the engine, since what is in memory is then neither as it was before nor as it should be: the
-state file is as it was before the call, and an engine in memory has to be made anew.
+state file is as it was before the call, and an engine in memory has to be made again.
 
 With a group commit, transactions are written some at a time, and what they found is handed over
 when they are.

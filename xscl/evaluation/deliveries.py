@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeVar
 
+from xscl.matches.matches import Matches
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
@@ -15,14 +18,37 @@ __all__ = ["Deliveries", "Delivery"]
 Delivery = tuple[Subscription, "Match"]
 
 
+T = TypeVar("T")
+
+
+def _settled(some: Sequence[T], match_of: Callable[[T], Match]) -> list[T]:
+    back = {match_of(one).query for one in some if match_of(one).retracts}
+    new: dict[tuple[str, str], int] = {}
+    dropped = set[int]()
+    for place, one in enumerate(some):
+        match = match_of(one)
+        if match.query not in back:
+            continue
+        # That of a retraction is its match's.
+        key = match.query, match.id
+        if not match.retracts:
+            new[key] = place
+        elif (came := new.pop(key, None)) is not None:
+            dropped |= {came, place}
+    left = [one for place, one in enumerate(some) if place not in dropped]
+    return sorted(left, key=lambda one: not match_of(one).retracts)
+
+
 class Deliveries:
     """Matches with `all_of_them` as they come, and in `awaited` those of callbacks and of readers
     of streams, with their queries; where nobody is `open` to streams, callbacks alone wait."""
 
     def __init__(self, *, all_of_them: bool, open: bool) -> None:
         self.all_of_them, self._open = all_of_them, open
-        self.matches: list[Match] = []
+        self.matches = Matches()
         self.awaited: list[Delivery] = []
+        self.retracting = False
+        """Whether anything is taken back."""
 
     def wants(self, owner: Subscription) -> bool:
         """Whether the matches of a query are to be made."""
@@ -34,6 +60,12 @@ class Deliveries:
             self.matches += matches
         if self._awaits(owner):
             self.awaited += zip(repeat(owner), matches, strict=False)
+
+    def settle(self) -> None:
+        """At the end of a step in which something was taken back: a match that came in it and is
+        taken back has never been; what is taken back comes before what is new."""
+        self.matches[:] = _settled(self.matches, lambda one: one)
+        self.awaited[:] = _settled(self.awaited, itemgetter(1))
 
     def _awaits(self, owner: Subscription) -> bool:
         if owner.on_match is not None:

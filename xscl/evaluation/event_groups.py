@@ -12,25 +12,26 @@ from xscl.evaluation.deliveries import Delivery
 from xscl.evaluation.event_outputs import EventOutputs
 from xscl.evaluation.match_groups import MatchGroup
 from xscl.evaluation.query_names import QueryNames
+from xscl.pattern_stage.layouts import END, NUMBER
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import Key, Outputs
     from xscl.matches.event_output import Output
     from xscl.matches.match import Match
+    from xscl.pattern_stage.plan.outputs import Key, Outputs
 
 __all__ = ["EventRange"]
 
 
 class EventRange:
-    """The outputs of a level's event queries, but for those that nobody is told of.  Callbacks of
-    queries that publish have theirs already."""
+    """The outputs of a level's event queries that are reported.  Callbacks of queries that publish
+    have theirs already."""
 
     def __init__(self, outputs: Outputs, reader: EventOutputs) -> None:
         self._outputs = outputs
         self._reader = reader
         self.others = [place for place, size in enumerate(outputs.sizes) if size]
-        self.others.sort(key=lambda place: outputs[place][1][1])
+        self.others.sort(key=lambda place: outputs[place][1][END])
         self.waited_for = reader.called
         self._names: dict[Key, QueryNames] = {}
         self._owners: dict[Key, list[Subscription]] = {}
@@ -42,7 +43,7 @@ class EventRange:
         queries yet."""
         for place in self.others:
             root, event, _ = self._outputs[place]
-            if root.is_document and event[2] is not None:
+            if root.is_document and event[NUMBER] is not None:
                 self._kept[place] = self._output(place)
             if queries:
                 self.owners(place)

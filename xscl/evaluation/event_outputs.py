@@ -7,7 +7,7 @@ documents, or an event query whose outputs still are documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,14 @@ from xscl.evaluation.deliveries import Deliveries
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.matches.event_form import EventForm
 from xscl.matches.event_output import Output
+from xscl.pattern_stage.layouts import END, NUMBER, START
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import Outputs, Root
+    from xscl.matches.match import Match
     from xscl.matches.sides import AttributeName
+    from xscl.pattern_stage.plan.outputs import Outputs, Root
     from xscl.queries.levels.event_readers import EventReaders
 
 __all__ = ["EventOutputs"]
@@ -45,15 +47,15 @@ class EventOutputs:
         self._stage_one = stage_one
         self._attribute_name = attribute_name
 
-    def tell(self, outputs: Outputs, deliveries: Deliveries | None, wave: Wave) -> None:
+    def emit(self, outputs: Outputs, deliveries: Deliveries | None, wave: Wave) -> None:
         """Adds outputs to the deliveries as matches, or unless these are all of them, those of
         queries that publish; and hands on what is published."""
         # Callbacks get those of queries that do not publish out of the groups.
-        told = deliveries is not None and deliveries.all_of_them
-        if not told and not outputs.feed:
+        reports = deliveries is not None and deliveries.all_of_them
+        if not reports and not outputs.feed:
             return
         read = self._queries.graph.read
-        for number, some in outputs.by_query(self.output, told=told):
+        for number, some in outputs.by_query(self.output, reports=reports):
             owner = self.owner(number)
             if deliveries is not None and deliveries.wants(owner):
                 deliveries.add(owner, owner.outputs(some))
@@ -62,6 +64,13 @@ class EventOutputs:
                     for publish in ways:
                         publish(output)
 
+    def taken_back(self, gone: Outputs) -> Iterator[tuple[Subscription, Match]]:
+        """The matches that outputs were, which are no more, with their queries."""
+        for number, some in gone.by_query(self.output, reports=True):
+            owner = self.owner(number)
+            for match in owner.outputs(some):
+                yield owner, match
+
     def count(self, outputs: Outputs, counts: Counter[str]) -> None:
         """Counts outputs by the names of their queries."""
         for number, some in outputs.counts().items():
@@ -69,22 +78,23 @@ class EventOutputs:
 
     def owner(self, number: int) -> Subscription:
         """The subscription of a number."""
-        owner = self._queries.outputs[number]
+        owner = self._queries.levels.outputs[number]
         assert owner is not None
         return owner
 
     def output(self, root: Root, event: Event) -> Output:
         """An output, with the document that it still is."""
-        number = event[2] if root.is_document else None
+        number = event[NUMBER] if root.is_document else None
         if number is None:
             return Output(root, event)
         node = self._queries.patterns.nodes.node(number)
-        return Output(root, event, self._intake.held[number >> PLACES], node, self._attribute_name)
+        document = self._intake.held[number >> PLACES]
+        return Output(root, event, document, node, self._attribute_name)
 
     @property
     def called(self) -> bool:
         """Whether a callback waits for any query's outputs."""
-        return self._queries.called > 0
+        return self._queries.levels.called > 0
 
     def _way(self, owner: Subscription, stream: str, wave: Wave) -> Callable[[Output], object]:
         """How outputs of a query are handed on to whoever reads a stream."""
@@ -95,7 +105,7 @@ class EventOutputs:
             return partial(self._as_document, owner, stream, wave, None)
         if not self._queries.graph.only_columns(stream):
             return partial(self._as_document, owner, stream, wave, readers)
-        if stream in readers.identified:
+        if stream in readers.identified or stream in self._queries.levels.revisable:
             return partial(self._as_identified, owner, stream, readers)
         return partial(self._as_event, stream, readers)
 
@@ -136,9 +146,9 @@ class EventOutputs:
     def _hand_on(self, output: Output, stream: str, readers: EventReaders, number: int) -> None:
         root, event = output.root, output.event
         events = output.once(("events", stream), readers.as_events, root, event, stream)
-        for plan, kind, attributes, values in events:
-            coming = (event[0], event[1], number << PLACES, attributes, *values)
-            plan.waiting.append((kind, coming))
+        for plan, kind, values in events:
+            coming = (event[START], event[END], number << PLACES, *values)
+            plan.pending.append((kind, coming))
 
     def _document(
         self, owner: Subscription, output: Output, number: int, stream: str

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
-from join_stage import Channel, ChannelTuple
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.events import EventNodes
@@ -20,19 +19,20 @@ from xscl.evaluation.match_groups import (
 )
 from xscl.evaluation.pattern_groups import PatternRange
 from xscl.evaluation.rows import FoundRow
+from xscl.join_stage import Channel, ChannelTuple
 from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import Outputs
+    from xscl.pattern_stage.plan.outputs import Outputs
 
-__all__ = ["Grouping"]
+__all__ = ["MatchGrouping"]
 
 More = dict[tuple[int, ...], list[tuple[Subscription, OperatorRow]]]
 
 
-class Grouping:
+class MatchGrouping:
     """The queries of the channels, as those of an engine are now."""
 
     def __init__(self, stages: StageRegistration, attribute_name: AttributeName) -> None:
@@ -96,7 +96,7 @@ class Grouping:
                 groups.append((owner, group))
         if groups:
             name = self._attribute_name
-            to.ranges.append(PatternRange(groups, nodes, held, name, told=rows.feeding))
+            to.ranges.append(PatternRange(groups, nodes, held, name, reported=rows.feeding))
 
     def group_events(self, outputs: Outputs, reader: EventOutputs, to: MatchGroups) -> None:
         """Adds the groups of a level of event queries, but for those of sub-queries."""

@@ -1,14 +1,15 @@
-"""The documents that are held, evaluated anew: for a query that looks back, and over a restart."""
+"""Documents retained are evaluated again: for a query that looks back, and over a restart."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from xscl.documents.composites import DerivedStream
-from xscl.documents.document import Document, as_held
+from xscl.documents.document import Document, as_stored
 from xscl.documents.events import EventType, TypedEvents
 from xscl.documents.intake import Intake
 from xscl.evaluation.deliveries import Deliveries
@@ -23,7 +24,7 @@ from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import Outputs
+    from xscl.pattern_stage.plan.outputs import Outputs
     from xscl.queries.levels.event_readers import EventReaders
 
 __all__ = ["History"]
@@ -54,14 +55,14 @@ class History:
 
     def review(self, subscription: Subscription, deliveries: Deliveries) -> None:
         """Adds the matches that a new query causes among the documents held, which are read
-        anew."""
+        again."""
         self._follow_queries()
         numbers = subscription.all_numbers
         found: list[StageRows] = []
-        if wave := self._read_anew(subscription.streams):
+        if wave := self._read_again(subscription.streams):
             derived = self._queries.stages.derived_below(numbers)
             if derived:
-                self._compose_anew(wave, derived)
+                self._compose_again(wave, derived)
             self._follow_queries()
             found += self._second.review(wave, numbers)
         # They must know what they do not see, where nothing is held that they do.
@@ -71,7 +72,8 @@ class History:
             return
         rows = self._waves.rows(found)
         following = self._waves.next_wave(rows, deliveries, outputs)
-        self._waves.cascade(following, deliveries)
+        self._waves.cascade(following, partial(self._waves.deliver, deliveries))
+        self._second.evict()
 
     def _review_outputs(self, subscription: Subscription) -> list[Outputs]:
         """What new event queries find among the documents held: of one with sub-queries, the
@@ -80,16 +82,16 @@ class History:
         query = subscription.wiring.events
         if query is None:
             return rows
-        member, types = self._queries.member(subscription), query.types
+        types = query.types
 
         def events(readers: EventReaders) -> Iterator[TypedEvents]:
             return self._events(readers, types)
 
-        return [*rows, self._patterns.look_back(query, member, events, self._intake)]
+        return [*rows, self._patterns.look_back(query, subscription, events, self._intake)]
 
     def _review_pattern(self, number: int) -> PatternRows:
         """What a new pattern finds among the documents held."""
-        types = self._queries.levels.patterns[number].all_types
+        types = self._queries.levels.patterns[number].types
         return self._patterns.look_back_for(
             number, lambda readers: self._events(readers, types), self._intake
         )
@@ -99,14 +101,14 @@ class History:
     ) -> Iterator[TypedEvents]:
         """The events of some types in the documents held; without `columns` not those of event
         queries."""
-        held = self._intake.held
+        held = self._intake.retained
         for document in [*held.values()]:
             if document.body is not None and readers.whole(document.stream):
                 yield from readers.of_whole(document, columns=columns)
         parts = [one for one in types if not one.whole]
         if not parts:
             return
-        wave = self._read_anew({one.stream for one in parts})
+        wave = self._read_again({one.stream for one in parts})
         self._second.follow_queries()
         numbers = {number for one in parts for number in one.numbers}
         rows = self._waves.rows(self._second.review(wave, numbers))
@@ -125,7 +127,7 @@ class History:
         wave = self._stage_one.hold(
             document
             if document.body is None
-            else as_held(document, self._intake.bodies, self._intake.trees)
+            else as_stored(document, self._intake.bodies, self._intake.trees)
             for document in documents
         )
         self._intake.bodies.shrink()
@@ -133,11 +135,16 @@ class History:
         self._second.restore(wave, ())
 
     def reread(self, streams: Iterable[str]) -> None:
-        """Reads the documents held of some streams anew, as `review` has done for a query."""
+        """Reads the documents retained of some streams again, as `review` has done for a query."""
         self._follow_queries()
-        wave = self._read_anew(streams)
+        wave = self._read_again(streams)
         self._follow_queries()
         self._second.review(wave, ())
+
+    def reread_for(self, number: int) -> None:
+        """Reads the events of an automaton in the documents held again, as it is now."""
+        types = self._queries.levels.patterns[number].types
+        self._patterns.reread(number, lambda readers: self._events(readers, types))
 
     def recompose(self, remembered: Mapping[str, str], saved: Saved) -> None:
         """Makes the composites of all documents held, after `restore`, and lets patterns see these
@@ -146,19 +153,29 @@ class History:
         if self._patterns.timed:
             self.renew_patterns(remembered)
             self._patterns.recall(saved, self._intake.flushed)
-        numbers = self._queries.stages.derived
+        derived = self._queries.stages.derived
+        pending = self._queries.stages.numbers_of(self._waves.pending.waits)
+        numbers = [*derived, *pending]
         if not numbers:
             return
         found = self._second.rejoin(numbers)
-        while wave := self._waves.next_wave(self._waves.rows(found), None):
+        while wave := self._waves.next_wave(self._restored(found), None):
             found = self._second.restore(wave, numbers)
 
-    def _read_anew(self, streams: Iterable[str]) -> Wave:
+    def _restored(self, found: Iterable[StageRows]) -> list[FoundRow]:
+        """The composites of rows; of those of queries, what was pending is again."""
+        rows = self._waves.all_rows(found)
+        self._waves.pending.restored(rows)
+        return [(owner, row) for owner, row in rows if isinstance(owner, DerivedStream)]
+
+    def _read_again(self, streams: Iterable[str]) -> Wave:
         """The documents held of some streams, with the witnesses that queries as they are now ask
         for."""
         read = set(streams)
         held = (
-            one for one in self._intake.held.values() if one.stream in read and one.body is not None
+            one
+            for one in self._intake.retained.values()
+            if one.stream in read and one.body is not None
         )
         return self._stage_one.hold(sorted(held, key=lambda one: one.number))
 
@@ -174,8 +191,8 @@ class History:
             memories = self._queries.memories_in(remembered)
         patterns.rebuild(self._intake, memories)
 
-    def _compose_anew(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
-        """Adds to documents read anew all composites of some derived streams: those that stand,
+    def _compose_again(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
+        """Adds to documents read again all composites of some derived streams: those that stand,
         and those that do not because no query before could reach them."""
         composites = self._intake.composites
         numbers = {owner.number for owner in derived}

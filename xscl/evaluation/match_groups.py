@@ -1,4 +1,5 @@
-"""Match groups: all the queries that a tuple of documents satisfies, found once (law 8).
+"""Match groups: all the queries that a tuple of documents satisfies, found once
+(docs/laws.md#channel-tuples).
 
 Documents that are alike satisfy the same queries, so all groups of one channel share its queries,
 and a group comes into being only when it is looked at: thousands of documents that have a string in
@@ -21,21 +22,21 @@ from xscl.documents.document import Document
 from xscl.evaluation.query_names import QueryNames
 from xscl.matches.forms import Sides
 from xscl.notebook import MOST_ROWS, short, table
-from xscl.queries.stage_registration import Reader
+from xscl.queries.stage_registration import QueryReader
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from xscl.matches.match import Match
+    from xscl.matches.match import Match, Retraction
 
 __all__ = ["AttributeName", "ChannelQueries", "GroupRange", "MatchGroup", "MatchGroups", "Range"]
 
 AttributeName = Callable[[int], str | None]
 
-Parts = Sequence[tuple[Sequence[Reader], Sequence[tuple[int, ...]]]]
+Parts = Sequence[tuple[Sequence[QueryReader], Sequence[tuple[int, ...]]]]
 
 
 class Range(Protocol):
-    """Groups that were found at once; each is made when it is looked at, under a number."""
+    """Groups that were found together; each is made when it is looked at, under a number."""
 
     @property
     def others(self) -> Sequence[int]:
@@ -74,8 +75,8 @@ class Range(Protocol):
 
 class ChannelQueries:
     """The queries of a channel, and the nodes of their matches: for each part of it the readers of
-    queries, and the heads for each of which each query has a match; `more` are matches beside
-    these, of one tuple of documents.
+    queries, and the heads for each of which each query has a match; `more` are further
+    matches, of one tuple of documents.
 
     `size` is the number of queries, if `more` has none; `names` are theirs, and `count` is the
     number of their matches for each pair of documents.
@@ -147,7 +148,7 @@ class MatchGroup(Struct, frozen=True, eq=False):
 
     `documents` are the ids, in block order; `queries` the names, in order of subscription, one
     sequence for all groups of a channel, which does not change; `count` is the number of matches,
-    and `matches()` are these.  A group holds its documents, with others that were found at once.
+    and `matches()` are these.  A group holds its documents, with others that were found together.
     """
 
     # Millions a second are counted: what is not asked for is not touched.
@@ -184,7 +185,7 @@ class GroupRange(Struct, eq=False, weakref=True):
     """Tuples of documents that satisfy the same queries, and differ in one document: those
     `before` it, the ones that stand in its place, and those `after`.
 
-    The others are numbers of documents in `held`, the engine's own until it lets go of any: most
+    The others are numbers of documents in `held`, the engine's own until it drops any: most
     are never looked at, and to touch hundreds of objects would be the dearest part of a join.
     """
 
@@ -201,7 +202,7 @@ class GroupRange(Struct, eq=False, weakref=True):
 
     def documents(self, number: int) -> tuple[Document, ...]:
         """The documents of one of the tuples."""
-        # What the engine lets go of meanwhile has been kept before.
+        # What the engine drops meanwhile has been kept before.
         other = self.held.get(number) or self.held[number]
         return (*self.before, other, *self.after)
 
@@ -247,6 +248,8 @@ class MatchGroups(Sequence[MatchGroup]):
 
     def __init__(self) -> None:
         self.ranges: list[Range] = []
+        self.retractions: list[Retraction] = []
+        """What is taken back, of matches that were reported before."""
         self._known_ends: list[int] = []
 
     def __repr__(self) -> str:

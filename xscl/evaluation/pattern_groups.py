@@ -10,12 +10,13 @@ from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNode, EventNodes
 from xscl.evaluation.match_groups import AttributeName, MatchGroup
 from xscl.matches.forms import Sides
+from xscl.pattern_stage.layouts import NUMBER
 from xscl.queries.levels.pattern_rows import PatternReading
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from pattern_stage.found import Group
     from xscl.matches.match import Match
+    from xscl.pattern_stage.found import FoundGroup
 
 __all__ = ["PatternRange"]
 
@@ -23,20 +24,20 @@ __all__ = ["PatternRange"]
 class PatternRange:
     """The matches of patterns, in groups of those of a query that end with one event.
 
-    None is made before it is looked at.  Where they are `told`, callbacks have them already.
+    None is made before it is looked at.  Where they are `reported`, callbacks have them already.
     """
 
     def __init__(
         self,
-        groups: Sequence[tuple[Subscription, Group]],
+        groups: Sequence[tuple[Subscription, FoundGroup]],
         nodes: EventNodes,
         held: Mapping[int, Document],
         attribute_name: AttributeName,
         *,
-        told: bool,
+        reported: bool,
     ) -> None:
         self.others = range(len(groups))
-        self.waited_for = not told and any(owner.on_match is not None for owner, _ in groups)
+        self.waited_for = not reported and any(owner.on_match is not None for owner, _ in groups)
         self._owners = [owner for owner, _ in groups]
         self._groups = [group for _, group in groups]
         self._held = held
@@ -45,18 +46,19 @@ class PatternRange:
 
     def keep(self, *, queries: bool) -> bool:
         """Keeps the documents themselves, and where the events are in them."""
-        from pattern_stage.found import events_of
+        from xscl.pattern_stage.found import events_of
 
         # The buffer that matches share may lead on to events before all of them, which have gone.
-        numbers = [one[1] for one in events_of(self._groups) if one[1] >> PLACES in self._held]
+        of_groups = [one[NUMBER] for one in events_of(self._groups)]
+        numbers = [one for one in of_groups if one >> PLACES in self._held]
         self._held = {one >> PLACES: self._held[one >> PLACES] for one in numbers}
         self._node = {one: self._node(one) for one in numbers}.__getitem__
         return False
 
     def documents(self, number: int) -> tuple[Document, ...]:
         """The document that the matches of a group end with."""
-        _, event = self._groups[number].last
-        return (self._held[event[1] >> PLACES],)
+        last = self._groups[number].last
+        return () if last is None else (self._held[last[1][NUMBER] >> PLACES],)
 
     def count(self, number: int) -> int:
         """The number of matches of a group, none of which is looked at."""

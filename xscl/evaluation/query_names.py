@@ -1,7 +1,7 @@
 """The names of the queries that documents satisfy: put in order when one of them is looked at.
 
 A channel may have thousands of queries, and most who ask for them want to know how many they are,
-or nothing yet: the sequence is made at once, and its tuple once, when it is needed.
+or nothing yet: the sequence is made immediately, and its tuple once, when it is needed.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.events import EventType
 from xscl.evaluation.second_stage import StageRows
 from xscl.queries.constant_table import HeldConstants, SharedDisjunct
-from xscl.queries.stage_registration import Reader
+from xscl.queries.stage_registration import QueryReader
 from xscl.queries.subscription import Subscription
 
 __all__ = ["FoundRow", "count_rows", "read_rows"]
@@ -27,7 +27,7 @@ _IN_ORDER = itemgetter(0, 1, 2, 3)
 
 def read_rows(
     outputs: Iterable[StageRows],
-    readers: Callable[[int], Reader],
+    readers: Callable[[int], QueryReader],
     composites: Mapping[int, Composite],
     constants_at: HeldConstants,
     counted: Collection[int] = (),
@@ -81,7 +81,7 @@ def _place(row: OperatorRow) -> int:
 
 def count_rows(
     outputs: Iterable[StageRows],
-    readers: Callable[[int], Reader],
+    readers: Callable[[int], QueryReader],
     alone: Callable[[Subscription], bool],
 ) -> tuple[Counter[Subscription], set[int]]:
     """The number of matches of queries that own their rows `alone`, and the numbers by which these

@@ -1,8 +1,8 @@
-"""The seam between evaluation and the second stages, which consume the witnesses of stage 1.
+"""The seam between evaluation and the second stages, which find the rows of queries.
 
-Each stage is handed the same batches, none of which ever changes, and finds rows for the queries
-that are registered with it.  A document is held as long as any stage can reach it, a string as
-long as any stage holds it.
+A stage of witnesses is handed the batches of stage 1, none of which ever changes; a stage of time
+finds its rows when the watermark moves.  A document is retained as long as any stage can reach it,
+a string as long as any stage of witnesses holds it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol
 
-from join_stage import Accepted, Batch, ChannelTuple, Wanted
+from xscl.join_stage import Accepted, Batch, ChannelTuple, Wanted
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import Outputs
+    from xscl.pattern_stage.plan.outputs import Outputs
 
-__all__ = ["SecondStage", "StageRows", "longest_reach", "take_unheld_strings"]
+__all__ = [
+    "SecondStage",
+    "StageRows",
+    "TimedRows",
+    "TimedStage",
+    "WitnessStage",
+    "longest_reach",
+    "take_unstored_strings",
+]
 
 
 class StageRows(Protocol):
@@ -28,17 +36,44 @@ class StageRows(Protocol):
         """The number of rows of each query."""
 
 
+TimedRows = tuple[Sequence[StageRows], Sequence["Outputs"]]
+"""The rows that time has completed, and the outputs of event queries."""
+
+
 class SecondStage(Protocol):
-    """A stage that finds rows in witnesses; of queries' numbers it looks at its own."""
+    """What all stages have; of queries' numbers each looks at its own."""
 
     @property
     def version(self) -> int:
         """Grows whenever its queries, or how long it reaches, may have changed."""
 
+    def reach(self, spine: int) -> int:
+        """For how long (microseconds) after its time a witness of a spine can be reached."""
+
+    def evict(
+        self, watermark: int | None, documents: Sequence[int], *, exact: bool = False
+    ) -> None:
+        """Drops documents, and, where that pays or is to be `exact`, what cannot be reached from
+        the watermark."""
+
+
+class TimedStage(SecondStage, Protocol):
+    """A stage that finds rows as time passes."""
+
+    def advance(self, watermark: int | None, *, ended: bool = False) -> Iterator[TimedRows]:
+        """The rows that time completes: nothing that follows is earlier than the watermark
+        (microseconds; None where anything may be), or nothing at all where the input has `ended`.
+        It is called when all that a publication has caused has been read; what one item causes is
+        read before the next one is taken."""
+
+
+class WitnessStage(SecondStage, Protocol):
+    """A stage that finds rows in witnesses."""
+
     # Leaf paths
 
     def accept(self, accepts: Sequence[Accepted]) -> None:
-        """Takes in what leaf paths accept anew."""
+        """Takes what leaf paths newly accept."""
 
     def change(
         self,
@@ -59,6 +94,9 @@ class SecondStage(Protocol):
         """Finds the rows of some queries among documents held, whose witnesses the batch has as
         queries are now; `outputs` then has these rows."""
 
+    def withdraw(self, documents: Sequence[int]) -> None:
+        """Drops documents and composites that are within reach, as if they had never come."""
+
     def restore(self, batch: Batch, queries: Collection[int] = ()) -> None:
         """Takes in a batch that came before; `outputs` then has the rows of some queries."""
 
@@ -69,7 +107,7 @@ class SecondStage(Protocol):
 
     @property
     def tuples(self) -> Sequence[ChannelTuple]:
-        """Matches of the last batch for many queries at once."""
+        """Matches of the last batch for many queries together."""
 
     def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
         """The rows of the last batch, or some of them, each once."""
@@ -78,33 +116,12 @@ class SecondStage(Protocol):
         """The number of rows of the last batch that `Wanted.BUT_SOLE_DISJUNCTS` leaves out, by
         query."""
 
-    @property
-    def timed(self) -> bool:
-        """Whether time completes any rows: `advance` is called of such a stage alone."""
+    # Strings
 
-    def advance(
-        self, watermark: int | None, *, ended: bool = False
-    ) -> Sequence[StageRows | Outputs]:
-        """The rows that time completes: nothing that follows is earlier than the watermark
-        (microseconds; None where anything may be), or nothing at all where the input has `ended`.
-        It is called when all that a publication has caused is taken in, and until it has no more;
-        each row is returned once."""
-
-    # Holding
-
-    def reach(self, spine: int) -> int:
-        """For how long (microseconds) after its time a witness of a spine can be reached."""
-
-    def forget(
-        self, watermark: int | None, documents: Sequence[int], *, exact: bool = False
-    ) -> None:
-        """Drops documents, and, where that pays or is to be `exact`, what cannot be reached from
-        the watermark."""
-
-    def unheld_strings(self, *, exact: bool = False) -> Mapping[int, str]:
+    def unstored_strings(self, *, exact: bool = False) -> Mapping[int, str]:
         """Strings that it was handed and does not hold, by number; all of them where `exact`."""
 
-    def strings_held(self, strings: Collection[int]) -> Set[int]:
+    def strings_stored(self, strings: Collection[int]) -> Set[int]:
         """The strings of some that it holds."""
 
     def drop_strings(self, strings: Sequence[int]) -> None:
@@ -116,17 +133,17 @@ def longest_reach(stages: Iterable[SecondStage]) -> Callable[[int], int]:
     return lambda spine: max(stage.reach(spine) for stage in stages)
 
 
-def take_unheld_strings(stages: Sequence[SecondStage], *, exact: bool) -> list[str]:
+def take_unstored_strings(stages: Sequence[WitnessStage], *, exact: bool) -> list[str]:
     """Drops the strings that no stage holds; returns them."""
     dropped: list[str] = []
     for stage in stages:
-        unheld = dict(stage.unheld_strings(exact=exact))
+        unstored = dict(stage.unstored_strings(exact=exact))
         for other in stages:
-            if unheld and other is not stage:
-                for string in other.strings_held(unheld):
-                    del unheld[string]
-        if unheld:
+            if unstored and other is not stage:
+                for string in other.strings_stored(unstored):
+                    del unstored[string]
+        if unstored:
             for each in stages:
-                each.drop_strings([*unheld])
-            dropped += unheld.values()
+                each.drop_strings([*unstored])
+            dropped += unstored.values()
     return dropped

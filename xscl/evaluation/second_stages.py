@@ -7,29 +7,40 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from join_stage import Batch, ChannelTuple, Wanted
-from xpath_stage import Accept, Held, Strings, XPathEvaluator
 from xscl.documents.intake import Intake
-from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_strings
+from xscl.evaluation.rows import FoundRow
+from xscl.evaluation.second_stage import (
+    SecondStage,
+    StageRows,
+    TimedStage,
+    WitnessStage,
+    take_unstored_strings,
+)
 from xscl.evaluation.stage_one import Wave
 from xscl.evaluation.witness_batch import accepted, witness_batch
+from xscl.join_stage import Batch, ChannelTuple, Wanted
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.pattern_rows import PatternRows
+from xscl.xpath_stage import Accept, Satisfied, Strings, XPathEvaluator
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import Outputs
+    from xscl.pattern_stage.plan.outputs import Outputs
 
-__all__ = ["SecondStages", "Step"]
+__all__ = ["SecondStages", "WaveRows"]
 
 _TUPLES = attrgetter("tuples")
 
 
-class Step(NamedTuple):
+class WaveRows(NamedTuple):
     """The rows that stages have found in a wave, or after the last one as time passed."""
 
-    stages: Sequence[SecondStage]
-    timed: Sequence[StageRows]
+    stages: Sequence[WitnessStage]
+    timed: Sequence[StageRows] = ()
     of_events: Sequence[Outputs] = ()
+    due: Sequence[FoundRow] = ()
+    """Rows that were pending until now."""
+    gone: Sequence[FoundRow] = ()
+    """Rows that were reported and are taken back."""
 
     @property
     def tuples(self) -> Iterator[ChannelTuple]:
@@ -56,39 +67,37 @@ class SecondStages:
     def __init__(
         self,
         xpath: XPathEvaluator,
-        stages: Sequence[SecondStage],
+        stages: Sequence[WitnessStage],
+        timed: Sequence[TimedStage],
         strings: Strings,
         queries: Catalogue,
         intake: Intake,
     ) -> None:
         self._xpath = xpath
         self._stages = stages
-        self._step = Step(stages, ())
+        self._timed = timed
+        self._every: tuple[SecondStage, ...] = (*stages, *timed)
+        self._step = WaveRows(stages)
         self._strings = strings
         self._queries = queries
         self._intake = intake
         self._accepts: list[Accept] = []
         self._version = self._versions()
-        self.constants_at: dict[int, dict[tuple[int, int], Held]] = {}
+        self.constants_at: dict[int, dict[tuple[int, int], Satisfied]] = {}
 
-    def step(self, wave: Wave, *, ended: bool = False) -> Step | None:
-        """Takes a wave into the second stages; after the last one lets them see the time, or that
-        the input has `ended`, and returns None when that completes nothing."""
-        if wave.documents or wave.composites:
-            batch = self._batch(wave)
-            for stage in self._stages:
-                stage.begin(batch)
-            return self._step
-        watermark = self._intake.watermark
+    def begin(self, wave: Wave) -> WaveRows:
+        """Hands a wave to the stages of witnesses."""
+        batch = self._batch(wave)
         for stage in self._stages:
-            # What one completes may be taken in by those that follow, before they see the time.
-            if stage.timed and (timed := stage.advance(watermark, ended=ended)):
-                from pattern_stage.plan.outputs import Outputs
+            stage.begin(batch)
+        return self._step
 
-                of_events = [some for some in timed if isinstance(some, Outputs)]
-                others = [some for some in timed if not isinstance(some, Outputs)]
-                return Step((), others, of_events)
-        return None
+    def advance(self, *, ended: bool) -> Iterator[WaveRows]:
+        """After the last wave: lets the stages of time see it, or that the input has `ended`."""
+        watermark = self._intake.watermark
+        for stage in self._timed:
+            for timed, of_events in stage.advance(watermark, ended=ended):
+                yield WaveRows((), timed, of_events)
 
     def review(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
         batch = self._batch(wave)
@@ -108,17 +117,27 @@ class SecondStages:
             stage.rejoin(numbers)
         return self._step.outputs(Wanted.ALL)
 
-    def let_go(self, *, exact: bool = False) -> None:
-        """Lets go of what no query can reach any more."""
-        gone = self._intake.forget(exact=exact)
+    def evict(self, *, exact: bool = False) -> None:
+        """Drops what no query can reach any more."""
+        gone = self._intake.evict(exact=exact)
         if gone is not None:
             for number in gone:
                 self.constants_at.pop(number, None)
             watermark = self._intake.watermark
-            for stage in self._stages:
-                stage.forget(watermark, gone, exact=exact)
-            self._strings.forget(take_unheld_strings(self._stages, exact=exact))
+            for one in self._every:
+                one.evict(watermark, gone, exact=exact)
+            self._strings.drop(take_unstored_strings(self._stages, exact=exact))
         self._intake.bodies.shrink()
+
+    def withdraw(self) -> None:
+        """Drops what the intake has dropped because it was retracted, before anything else is
+        joined."""
+        # Nothing else is dropped before the step ends: what it is about may still be taken back.
+        gone = self._intake.take_gone()
+        for number in gone:
+            self.constants_at.pop(number, None)
+        for stage in self._stages if gone else ():
+            stage.withdraw(gone)
 
     def follow_queries(self) -> bool:
         """Lets the second stages and the retention follow the queries and the leaf paths; returns
@@ -141,7 +160,7 @@ class SecondStages:
         new = (*self._queries.stages.take_accepts(), *changes.accepts)
         self._accepts += (accept for accept in new if accept.spine not in gone)
         if moved:
-            # Only these tell the rows that they have taken over from rows out of reach.
+            # Only these report the rows that they have taken over from rows out of reach.
             for stage in self._stages:
                 stage.accept(accepted(self._accepts))
             self._accepts = []
@@ -152,7 +171,7 @@ class SecondStages:
         """It grows as queries come and go; of a query that can have no match, only the graph
         knows."""
         version = self._queries.graph.version
-        for stage in self._stages:
+        for stage in self._every:
             version += stage.version
         return version
 
@@ -160,7 +179,7 @@ class SecondStages:
         if self._xpath.changed:
             # Documents have shown new paths, while queries are the same.
             self._accepts += self._xpath.take_changes().accepts
-        if wave.witnesses.held or self.constants_at:
+        if wave.witnesses.satisfied or self.constants_at:
             self._note_constants(wave)
         accepts, self._accepts = self._accepts, []
         strings = self._strings.take()
@@ -170,5 +189,5 @@ class SecondStages:
         """Notes what constants hold at the nodes of a wave's documents."""
         for document in wave.documents:
             self.constants_at.pop(document.number, None)
-        for number, code, family, constants in wave.witnesses.held:
+        for number, code, family, constants in wave.witnesses.satisfied:
             self.constants_at.setdefault(number, {})[code, family] = constants

@@ -1,4 +1,4 @@
-"""Documents into their witnesses, by stage 1: those of a batch that comes, and those held anew."""
+"""Documents into their witnesses, by stage 1: those of a new batch, and again those retained."""
 
 from __future__ import annotations
 
@@ -10,7 +10,32 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from xpath_stage import (
+from xscl.documents.arrivals import Arrivals, Documents, Identified
+from xscl.documents.bodies import Body
+from xscl.documents.composites import Composite
+from xscl.documents.document import (
+    Document,
+    advance_of,
+    as_stored,
+    from_file,
+    is_arc_change,
+    is_streamed,
+    retraction_of,
+    without_body,
+)
+from xscl.documents.events import TypedEvents
+from xscl.documents.intake import Intake
+from xscl.documents.retention import NO_LEAVES, DocumentShape
+from xscl.documents.runs import Run, in_runs
+from xscl.documents.trees import in_pieces, parsed
+from xscl.errors import DocumentError, MatchError
+from xscl.evaluation.arc_changes import ArcChanges
+from xscl.evaluation.promises import breaks_promise, note_promise, promised_streams
+from xscl.matches.unwritten import made_of
+from xscl.queries.levels.pattern_levels import PatternLevels
+from xscl.queries.stream_graph import StreamGraph
+from xscl.stream_names import is_internal, public_name
+from xscl.xpath_stage import (
     ExcessiveDocument,
     MalformedDocument,
     Witnesses,
@@ -20,27 +45,6 @@ from xpath_stage import (
     evaluate_text,
     evaluate_value,
 )
-from xscl.documents.arrivals import Arrivals, Documents, Identified
-from xscl.documents.bodies import Body
-from xscl.documents.composites import Composite
-from xscl.documents.document import (
-    Document,
-    advance_of,
-    as_held,
-    from_file,
-    is_streamed,
-    without_body,
-)
-from xscl.documents.events import TypedEvents
-from xscl.documents.intake import Intake
-from xscl.documents.retention import NO_LEAVES, DocumentShape
-from xscl.documents.runs import Run, in_runs
-from xscl.documents.trees import in_pieces, parsed
-from xscl.errors import DocumentError, MatchError
-from xscl.matches.unwritten import made_of
-from xscl.queries.levels.pattern_levels import PatternLevels
-from xscl.queries.stream_graph import StreamGraph
-from xscl.stream_names import is_internal, public_name
 
 if TYPE_CHECKING:
     from xscl.matches.match import Match
@@ -71,7 +75,7 @@ class Preview(NamedTuple):
 class StageOne:
     """Stage 1 of an engine, with the intake of its documents.
 
-    Documents held that cannot be read anew are reported to `on_error`.
+    Documents held that cannot be read again are reported to `on_error`.
     """
 
     def __init__(
@@ -80,12 +84,14 @@ class StageOne:
         graph: StreamGraph,
         intake: Intake,
         patterns: PatternLevels,
+        arcs: ArcChanges,
         on_error: Callable[[DocumentError], object],
     ) -> None:
         self._xpath = xpath
         self._graph = graph
         self._patterns = patterns
         self._intake = intake
+        self._arcs = arcs
         self._on_error = on_error
         self._of_events: tuple[object, frozenset[str]] = None, frozenset()
 
@@ -126,14 +132,14 @@ class StageOne:
         wave = Wave()
         for document in documents:
             if document.body is None:
-                self._intake.hold(document, (document.stream, NO_LEAVES))
+                self._intake.retain(document, (document.stream, NO_LEAVES))
                 continue
             try:
                 shape = self.evaluate(document, wave)
             except DocumentError as error:
                 self._on_error(error)
                 continue
-            self._intake.hold(document, shape)
+            self._intake.retain(document, shape)
             wave.documents.append(document)
         return wave
 
@@ -188,9 +194,11 @@ class StageOne:
         streams = self._streams_of_events()
         if not streams:
             return ((None, envelopes),)
-        read = self._graph.read
+        read, promised = self._graph.read, promised_streams(self._intake.promises)
 
         def may_come(stream: object) -> bool:
+            if stream in promised:
+                return False
             if stream in streams:
                 return True
             if not isinstance(stream, str) or not stream.isprintable() or is_internal(stream):
@@ -226,7 +234,7 @@ class StageOne:
                 some = Identified(stream, numbers, ids, times, stream in readers.identified)
             else:
                 some = [
-                    as_held(Document(*one, True), intake.bodies, intake.trees)
+                    as_stored(Document(*one, True), intake.bodies, intake.trees)
                     for one in zip(numbers, repeat(stream), ids, times, values, strict=False)
                 ]
             arrivals.events += readers.of_values(stream, values, numbers, ids, times)
@@ -238,13 +246,25 @@ class StageOne:
         is refused is not parsed."""
         intake = self._intake
         if "advance" in envelope and (time := advance_of(envelope)) is not None:
-            arrivals.advance(time, str(envelope.get("id")))
+            if "where" in envelope:
+                note_promise(envelope, time, arrivals)
+            else:
+                arrivals.advance(time, str(envelope.get("id")))
+            return
+        if "automaton" in envelope and is_arc_change(envelope):
+            self._arcs.read(envelope, arrivals)
+            return
+        if "retract" in envelope and (retracted := retraction_of(envelope)) is not None:
+            arrivals.retract(*retracted)
             return
         document = arrivals.document(envelope)
         if arrivals.count_if_refused(document):
             return
         if isinstance(document.body, Path):
             document = from_file(document, intake.bodies)
+        if intake.promises and breaks_promise(document, intake.promises):
+            arrivals.late += 1
+            return
         held = document
         retained = document.stream in intake.retention.floors
         read = retained or self._graph.read[document.stream]
@@ -253,7 +273,7 @@ class StageOne:
             return
         if read:
             try:
-                held = as_held(document, intake.bodies, intake.trees)
+                held = as_stored(document, intake.bodies, intake.trees)
             except DocumentError:
                 # What a parser says of it says more.
                 parsed(document)
@@ -264,7 +284,7 @@ class StageOne:
     def _arrive_as_columns(self, document: Document, arrivals: Arrivals) -> None:
         """Reads a document that event queries alone read: its columns are all that is kept, and
         nothing in them may be changed by whoever has published it."""
-        self._take(as_held(document, self._intake.bodies, self._intake.trees), arrivals)
+        self._take(as_stored(document, self._intake.bodies, self._intake.trees), arrivals)
         arrivals.add(without_body(document), (document.stream, NO_LEAVES))
 
     def result_of(self, match: Match, stream: str) -> tuple[str, object, bool] | None:
@@ -286,9 +306,10 @@ class StageOne:
         already."""
         if self._intake.count_if_duplicate(result):
             return
-        document = as_held(result, self._intake.bodies, self._intake.trees)
+        document = as_stored(result, self._intake.bodies, self._intake.trees)
         try:
-            shape = self._take(document, wave, columns=columns)
+            # A JSON value is read as it is, and not out of the text that is held.
+            shape = self._take(result if result.json else document, wave, columns=columns)
         except DocumentError as error:
             self._intake.skipped.malformed += 1
             self._on_error(error)

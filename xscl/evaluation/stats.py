@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from join_stage import JoinProcessor
-from xpath_stage import Strings, XPathEvaluator
 from xscl.documents.bodies import Body, size_of
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
+from xscl.join_stage import JoinProcessor
 from xscl.memory.relations import Relations
 from xscl.queries.catalogue import Catalogue
 from xscl.stream_names import public_name
 from xscl.times import to_seconds
+from xscl.xpath_stage import Strings, XPathEvaluator
 
 __all__ = ["stats"]
 
@@ -42,8 +42,8 @@ def stats(
     `evaluated` for them, and the `plain_pairs` that were evaluated one by one.
 
     `patterns` has, of patterns, the number of `queries`, the `templates` and `automata` that these
-    share, the `runs` that are under way, the events that are `waiting` for the watermark, and those
-    that were `dropped` for queries that do not wait.
+    share, the `runs` that are under way, the `epochs` that automata retain, the events that are
+    `waiting` for the watermark, and those that were `dropped` for queries that do not wait.
 
     `event_queries` has, of these, their number (`queries`), the `m-ops` that they share with their
     `members`, operators that are alike but for constants; of their `states`, one for each NEXT or
@@ -62,7 +62,7 @@ def stats(
     held: Counter[str] = Counter()
     sizes_of: Counter[str] = Counter()
     latest: dict[str, int] = {}
-    for document in intake.held.values():
+    for document in intake.retained.values():
         stream = document.source
         held[stream] += 1
         sizes_of[stream] += _size(document)
@@ -78,7 +78,7 @@ def stats(
         for stream in held
     }
     return {
-        "documents": len(intake.held),
+        "documents": len(intake.retained),
         "composites": len(intake.composites),
         "witnesses": join.rows,
         "strings": len(strings),
@@ -88,6 +88,7 @@ def stats(
             "malformed": skipped.malformed,
             "duplicate": skipped.duplicate,
             "late": skipped.late,
+            "unknown": skipped.unknown,
         },
         "watermark": None if watermark is None else to_seconds(watermark),
         "queries": len(queries),

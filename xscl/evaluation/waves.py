@@ -9,28 +9,32 @@ acyclic, so that it ends.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from join_stage import Wanted
-from xpath_stage import Layout, Witnesses, XPathEvaluator
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.events import EventType
 from xscl.documents.intake import Intake
 from xscl.evaluation.deliveries import Deliveries
 from xscl.evaluation.event_outputs import EventOutputs
+from xscl.evaluation.pending_rows import PendingRows
 from xscl.evaluation.rows import FoundRow, read_rows
 from xscl.evaluation.second_stage import StageRows
-from xscl.evaluation.second_stages import SecondStages
+from xscl.evaluation.second_stages import SecondStages, WaveRows
 from xscl.evaluation.stage_one import StageOne, Wave
+from xscl.join_stage import Wanted
 from xscl.matches.forms import Sides
+from xscl.matches.match import Retraction
 from xscl.queries.catalogue import Catalogue
+from xscl.queries.subscription import Subscription
+from xscl.xpath_stage import Layout, Witnesses, XPathEvaluator
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import Outputs
     from xscl.matches.match import Match
+    from xscl.pattern_stage.plan.outputs import Outputs
 
 __all__ = ["Waves"]
 
@@ -55,28 +59,117 @@ class Waves:
         self._queries = queries
         self._patterns = queries.patterns
         self._intake = intake
+        self.pending = PendingRows(intake, queries.levels)
         # The layouts of composites, by derived stream and codes.
         self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
 
     def queries_changed(self) -> None:
         """Forgets what is known of the queries."""
         self._composed.clear()
+        self.pending.queries_changed()
 
-    def cascade(self, wave: Wave, deliveries: Deliveries, *, ended: bool = False) -> None:
-        """Adds the matches that a wave causes, and those after it; at the end of a step."""
-        while step := self._second.step(wave, ended=ended):
-            rows = self.rows(step.outputs(Wanted.ALL))
-            wave = self.next_wave(rows, deliveries, step.of_events)
-        self.let_go(ended=ended)
+    def cascade(
+        self, wave: Wave, collect: Callable[[WaveRows], Wave], *, ended: bool = False
+    ) -> None:
+        """Takes a wave, then those that it causes, through the stages of witnesses; when there is
+        none left, time passes.  What each step finds is collected, which returns its next wave."""
+        timed = self._second.advance(ended=ended)
 
-    def let_go(self, *, ended: bool) -> None:
-        """At the end of a step."""
+        def follow() -> WaveRows | None:
+            # What they publish is there before the level that reads it.
+            gone, due = self.pending.take_gone(), self.pending.due(ended=ended)
+            if due or gone:
+                return WaveRows((), due=due, gone=gone)
+            return next(timed, None)
+
+        following = follow if self.pending.any else partial(next, timed, None)
+        while True:
+            if wave.documents or wave.composites:
+                wave = collect(self._second.begin(wave))
+            elif (step := following()) is not None:
+                wave = collect(step)
+            else:
+                break
         if ended:
             self._intake.flushed = self._intake.next_number
-        self._second.let_go()
 
-    def rows(self, outputs: Iterable[StageRows], counted: Collection[int] = ()) -> list[FoundRow]:
-        """The rows of stages, but for those of queries that are `counted`."""
+    def deliver(self, deliveries: Deliveries, step: WaveRows) -> Wave:
+        """Collects all matches of a step."""
+        if step.timed or step.gone or step.of_events:
+            for owner, match in self.taken_back(step):
+                self.deliver_back(deliveries, owner, match)
+        rows = self.rows(step.outputs(Wanted.ALL), step.due)
+        return self.next_wave(rows, deliveries, step.of_events)
+
+    def taken_back(self, step: WaveRows) -> list[tuple[Subscription, Match]]:
+        """The matches that were reported and no longer hold, with their queries."""
+        rows = [(owner, row) for owner, row in step.gone if isinstance(owner, Subscription)]
+        for some in step.of_patterns:
+            for number, withdrawn in some.withdrawn():
+                reader = self._queries.stages.reader(number)
+                if isinstance(reader.owner, Subscription):
+                    read = reader.reading.read(withdrawn, self._intake.composites)
+                    rows += [(reader.owner, row) for row in read]
+        gone = [(owner, self._match(owner, row)) for owner, row in rows]
+        for outputs in step.of_events:
+            if outputs.gone is not None:
+                gone += self._outputs.taken_back(outputs.gone)
+        for owner, match in gone:
+            for stream in owner.feeds:
+                if self._queries.graph.read[stream]:
+                    self._withdraw_result(stream, match.id)
+        return gone
+
+    def withdraw(self, document: Document) -> None:
+        """Makes all as if a document had never come, but for what is `taken_back` then."""
+        levels = self._queries.levels
+        levels.withdraw(document.stream, document.number, document.time)
+        if levels.default.name == "weak":
+            # Joins go on with it.
+            self._intake.free(document)
+            return
+        self.pending.withdraw(document.number)
+        self._intake.withdraw(document)
+
+    def _withdraw_result(self, stream: str, id: str) -> None:
+        """A published result is taken back, if it is retained."""
+        number = self._intake.ids.get(stream, {}).get(id)
+        if number is not None:
+            self.withdraw(self._intake.retained[number])
+            self._second.withdraw()
+
+    def _match(self, owner: Subscription, found: OperatorRow) -> Match:
+        held = self._intake.held
+        documents = [held[number] for number in found.documents]
+        return owner.match(found, documents, Sides(self._xpath.attribute_name))
+
+    def deliver_back(
+        self, deliveries: Deliveries, owner: Subscription, match: Match
+    ) -> Retraction | None:
+        """Adds the retraction of a match to the deliveries, if these want it; returns it."""
+        retraction = Retraction.of(match)
+        if deliveries.wants(owner):
+            deliveries.retracting = True
+            deliveries.add(owner, [retraction])
+        return retraction if owner.reported else None
+
+    def rows(
+        self,
+        outputs: Iterable[StageRows],
+        due: Sequence[FoundRow] = (),
+        counted: Collection[int] = (),
+    ) -> list[FoundRow]:
+        """The rows of stages, but for those of queries that are `counted` and those that are
+        pending from now on; with them those that are `due`."""
+        rows = self.all_rows(outputs, counted)
+        if self.pending.any:
+            rows = self.pending.take(rows)
+        return [*rows, *due] if due else rows
+
+    def all_rows(
+        self, outputs: Iterable[StageRows], counted: Collection[int] = ()
+    ) -> list[FoundRow]:
+        """The rows of stages, pending or not."""
         return read_rows(
             outputs,
             self._queries.stages.reader,
@@ -98,7 +191,7 @@ class Waves:
         """
         wave = Wave()
         for some in outputs:
-            self._outputs.tell(some, deliveries, wave)
+            self._outputs.emit(some, deliveries, wave)
         held = self._intake.held
         sides = Sides(self._xpath.attribute_name)
         for owner, of_owner in itertools.groupby(rows, itemgetter(0)):

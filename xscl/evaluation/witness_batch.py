@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from join_stage import Accepted, Batch
-from xpath_stage import Accept, Witnesses
 from xscl.documents.composites import Composite
 from xscl.documents.document import Document
+from xscl.join_stage import Accepted, Batch
+from xscl.xpath_stage import Accept, Witnesses
 
 __all__ = ["accepted", "witness_batch"]
 

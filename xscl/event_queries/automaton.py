@@ -1,8 +1,9 @@
 """The automaton of an event query in its own words: the left-deep reading of its plan in normal
-form (patterns-cel.md, section 5; Hong 2009, section 4.3).
+form (docs/semantics.md#states-and-instances; Hong 2009, section 4.3), with the indexes of the
+operators that run.
 
 A state is a NEXT or a FOLD: the stream of its right input, its instances, its filter, rebind and
-forward edges, and what is indexed there (section 6).
+forward edges, and what is indexed there (docs/semantics.md#sharing).
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
 
-from pattern_stage.algebra.nodes import (
+from xscl.event_queries.plan_words import PlanWords
+from xscl.event_queries.terms import Known
+from xscl.event_queries.wording import OF_ONE, OF_TWO, length, name
+from xscl.language.syntax import Block
+from xscl.pattern_stage.algebra.nodes import (
     Aggregate,
     Iterate,
     Map,
@@ -21,16 +26,11 @@ from pattern_stage.algebra.nodes import (
     Source,
     Union,
 )
-from pattern_stage.algebra.terms import (
-    Column,
-    Constant,
-    Predicate,
-)
-from xscl.event_queries.bounds import bounds, either_way
-from xscl.event_queries.plan_words import PlanWords
-from xscl.event_queries.terms import Known
-from xscl.event_queries.wording import OF_ONE, OF_TWO, length, name
-from xscl.language.syntax import Block
+from xscl.pattern_stage.layouts import Layouts
+from xscl.pattern_stage.plan.kinds.conditions import index_of
+from xscl.pattern_stage.plan.kinds.meetings import Meeting
+from xscl.pattern_stage.plan.operators import Context
+from xscl.pattern_stage.values.terms import Predicate
 
 __all__ = ["Automaton", "Entry", "Forward", "State", "automaton"]
 
@@ -48,7 +48,7 @@ class Forward:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A state; `rebind` is of a FOLD alone, `until` says when an instance is let go."""
+    """A state; `rebind` is of a FOLD alone, `until` says when an instance is dropped."""
 
     name: str
     operator: str
@@ -109,6 +109,7 @@ class _Reading:
 
     def __init__(self, words: PlanWords) -> None:
         self.words = words
+        self._context = Context(Layouts(), frozenset())
         self.drafts: dict[Node, _Draft] = {}
         self.entries: list[tuple[Entry, _Draft | None]] = []
 
@@ -144,7 +145,7 @@ class _Reading:
                     self._into(node.left, draft, [], [])
                     self.drafts[node] = draft
                 draft.forward.append((words.condition(above, OF_ONE), items, target))
-                draft.indexes += [f"FR on {one}" for one in _static(above)]
+                draft.indexes += [f"FR on {one}" for one in self._found_by(above)]
             case Source() | Aggregate():
                 stream = (
                     self._aggregate(node)
@@ -152,7 +153,7 @@ class _Reading:
                     else self.words.expression(node)
                 )
                 said = words.condition(above, OF_ONE)
-                indexes = [f"predicate index of {stream} on {one}" for one in _static(above)]
+                indexes = [f"predicate index of {stream} on {one}" for one in self._found_by(above)]
                 entry = Entry(stream, said, _joined(items), "", indexes)
                 self.entries.append((entry, target))
 
@@ -169,7 +170,7 @@ class _Reading:
         rebind = None
         taken = node.condition
         if isinstance(node, Iterate):
-            taken = (*node.condition, *node.going_on)
+            taken = (*node.condition, *node.continuing)
             rebind = words.condition(taken, OF_TWO)
             if node.aggregates:
                 rebind += f" ({words.items(node.aggregates, OF_TWO)})"
@@ -177,9 +178,12 @@ class _Reading:
         while isinstance(stream, Select):
             static += stream.condition
             stream = stream.input
-        indexes = [f"AN on {one}" for one in _static(static)]
-        indexes += [f"AI on {', '.join(keys)}" for keys in [list(_equal(node.condition))] if keys]
+        indexes = [f"AN on {one}" for one in self._found_by(static)]
+        meeting = Meeting(node, self._context)
+        keys = [words.scalar(one.other, {1: ""}) for one in meeting.equal]
+        indexes += [f"AI on {', '.join(keys)}"] if keys else []
         indexes += draft.indexes
+        until = None if meeting.bound is None else self.words.constants[meeting.bound.place]
         forward = [
             Forward(condition, _joined(items), _name(target))
             for condition, items, target in draft.forward
@@ -193,8 +197,16 @@ class _Reading:
             rebind,
             forward,
             indexes,
-            _until(node, self.words.constants),
+            length(until) if isinstance(until, int | float) else None,
         )
+
+    def _found_by(self, condition: Many[Predicate]) -> Iterator[str]:
+        """What an index over constants finds events by."""
+        equal, order, _ = index_of(tuple(condition))
+        found = [(one.one, "=") for one in equal] or (
+            [(order.value, order.operator)] if order else []
+        )
+        return (f"{self.words.terms.scalar(one, OF_ONE)} ({operator})" for one, operator in found)
 
 
 def _name(target: _Draft | None) -> str:
@@ -222,31 +234,3 @@ def _instances(node: Sequence | Iterate) -> str:
     if not node.left.open:
         return ", ".join(map(name, node.left.names))
     return ", ".join([*map(name, node.left.names), "all else of its event"])
-
-
-def _static(conjuncts: Many[Predicate]) -> Iterator[str]:
-    """The attributes that an index over constants can be on."""
-    for conjunct in conjuncts:
-        for left, operator, right in either_way(conjunct):
-            if isinstance(left, Column) and isinstance(right, Constant) and operator != "!=":
-                yield f"{name(left.name)} ({operator})"
-
-
-def _equal(conjuncts: Many[Predicate]) -> Iterator[str]:
-    """The attributes of the right event that have to equal one of the instance."""
-    for conjunct in conjuncts:
-        for left, operator, right in either_way(conjunct):
-            if (
-                isinstance(left, Column)
-                and isinstance(right, Column)
-                and (left.side == 1 != right.side)
-                and operator == "="
-            ):
-                yield name(left.name)
-
-
-def _until(node: Sequence | Iterate, constants: Many[Known]) -> str | None:
-    """When no later event can satisfy θ, by its bounds on DUR."""
-    until = [constants[place] for place in bounds(node.condition, (None,))]
-    known = [one for one in until if isinstance(one, int | float)]
-    return length(min(known)) if known else None

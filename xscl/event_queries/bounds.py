@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from pattern_stage.algebra import nodes
-from pattern_stage.algebra.localised import inputs
-from pattern_stage.algebra.nodes import Condition
-from pattern_stage.algebra.terms import Age, Compare, Constant, Predicate, Scalar
+from xscl.pattern_stage.algebra import nodes
+from xscl.pattern_stage.algebra.nodes import Condition
+from xscl.pattern_stage.values.terms import Age, Comparison, Constant
 
-__all__ = ["bounds", "either_way", "lengths"]
-
-_TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+__all__ = ["bounds", "lengths"]
 
 _ANY_SIDE = (0, 1, 2, None)
-
-
-def either_way(one: Predicate) -> Iterator[tuple[Scalar, str, Scalar]]:
-    """A comparison, read from either side."""
-    if isinstance(one, Compare):
-        yield one.left, one.operator, one.right
-        yield one.right, _TURNED[one.operator], one.left
 
 
 def bounds(condition: Condition, sides: Container[int | None] = _ANY_SIDE) -> Iterator[int]:
     """The places of the constants that bound the DUR of a side, or of the composite (None), from
     above."""
     for conjunct in condition:
-        for left, operator, right in either_way(conjunct):
-            bound = isinstance(left, Age) and left.side in sides and operator in ("<", "<=", "=")
-            if bound and isinstance(right, Constant):
-                yield right.place
+        match conjunct:
+            case Comparison("<" | "<=" | "=", Age(side), Constant(place)) if side in sides:
+                yield place
+            case Comparison(">" | ">=" | "=", Constant(place), Age(side)) if side in sides:
+                yield place
 
 
 def lengths(node: nodes.Node) -> Iterator[int]:
@@ -41,7 +32,7 @@ def lengths(node: nodes.Node) -> Iterator[int]:
             yield place
         case nodes.Select(condition) | nodes.Sequence(condition):
             yield from bounds(condition)
-        case nodes.Iterate(condition, going_on):
-            yield from bounds((*condition, *going_on))
-    for below in inputs(node):
+        case nodes.Iterate(condition, continuing):
+            yield from bounds((*condition, *continuing))
+    for below in node.inputs:
         yield from lengths(below)

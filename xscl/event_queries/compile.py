@@ -1,18 +1,21 @@
-"""From an event query to its plan, its constants and its blocks (patterns-cel.md, sections 2 to 4).
+"""From an event query to its plan, its constants and its blocks (docs/semantics.md#names,
+#operators).
 
-Queries alike but for constants have equal plans.  The problems of its names are raised here, as
-they depend on what earlier queries publish.
+Queries that are equal up to constants have equal plans.  The problems of its names are raised here,
+as they depend on what earlier queries publish.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Node, Select, Sequence, Source
+from xscl.consistency import Level
 from xscl.errors import QueryError
 from xscl.event_queries.steps import SchemaOf, Step, Steps
 from xscl.event_queries.terms import Known, Open, Terms
 from xscl.language.syntax import Block, Events, Query
+from xscl.pattern_stage.algebra import is_document
+from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Node, Sequence
 
 __all__ = ["CompiledEvents", "Open", "SchemaOf", "Step", "compile_events"]
 
@@ -21,10 +24,10 @@ __all__ = ["CompiledEvents", "Open", "SchemaOf", "Step", "compile_events"]
 class CompiledEvents:
     """An event query as the pattern stage takes it.
 
-    `constants` stand at the places that the plan names, `blocks` are the types of its sources, each
+    `constants` are at the places that the plan names, `blocks` are the types of its sources, each
     once.  `names` are the attributes of its events, None where these may have others.  `monotone`
-    says that a further event can only add some, `document` that some may still be documents, `weak`
-    is the consistency asked for.  `step` is the query with the schemas of its parts.
+    says that a further event can only add some, `document` that some may still be documents.
+    `level` is the consistency asked for.  `step` is the query with the schemas of its parts.
     """
 
     root: Node
@@ -33,7 +36,7 @@ class CompiledEvents:
     names: tuple[str, ...] | None
     monotone: bool
     document: bool
-    weak: bool
+    level: Level | None
     step: Step
 
 
@@ -64,8 +67,8 @@ def compile_events(query: Query, schema_of: SchemaOf) -> CompiledEvents:
         tuple(steps.blocks.values()),
         None if schema.open else schema.listed,
         _is_monotone(step.node),
-        _is_document(step.node),
-        events.consistency is not None and events.consistency.level == "weak",
+        is_document(step.node),
+        Level.asked(events.consistency),
         step,
     )
 
@@ -79,24 +82,5 @@ def _together(query: Query, terms: Terms) -> QueryError | ExceptionGroup[QueryEr
 
 
 def _is_monotone(node: Node) -> bool:
-    match node:
-        case Source():
-            return True
-        case Select() | Map():
-            return _is_monotone(node.input)
-        case Sequence() | Iterate() | Aggregate():
-            return False
-        case _:
-            return _is_monotone(node.left) and _is_monotone(node.right)
-
-
-def _is_document(node: Node) -> bool:
-    match node:
-        case Source():
-            return True
-        case Select():
-            return _is_document(node.input)
-        case Map() | Sequence() | Iterate() | Aggregate():
-            return False
-        case _:
-            return _is_document(node.left) or _is_document(node.right)
+    last = isinstance(node, Sequence | Iterate | Aggregate)
+    return not last and all(map(_is_monotone, node.inputs))

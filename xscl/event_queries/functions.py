@@ -1,22 +1,23 @@
 """The functions of event queries: which there are, and how many arguments each takes
-(patterns-cel.md, section 1)."""
+(docs/patterns.md#names)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from pattern_stage.algebra.nodes.aggregate import is_aggregate
 from xscl.counts import counted
 from xscl.language.problems import enumerated
 from xscl.language.syntax import Call
+from xscl.pattern_stage.algebra.nodes.aggregate import is_aggregate
 
-__all__ = ["NUMERIC", "TESTS", "bad_call", "may_aggregate", "nearest"]
+__all__ = ["NUMERIC", "OWN", "TESTS", "bad_call", "may_aggregate", "nearest"]
 
 _MANY = 1_000
 
 TESTS = {"contains": (2, 2), "starts-with": (2, 2), "ends-with": (2, 2), "matches": (2, 2)}
 _FUNCTIONS = {
+    "canonical": (1, 1),
     "string-length": (1, 1),
     "lower-case": (1, 1),
     "upper-case": (1, 1),
@@ -27,6 +28,8 @@ _FUNCTIONS = {
     "abs": (1, 1),
     "min": (2, _MANY),
     "max": (2, _MANY),
+    "document": (0, 0),
+    "timestamp": (0, 0),
 }
 _AGGREGATES = {
     "count": (1, 1),
@@ -39,7 +42,9 @@ _AGGREGATES = {
 }
 _ELSEWHERE = {"mean": "avg", "total": "sum", "len": "string-length", "trim": "normalize-space"}
 """The names that other languages have for some."""
-NUMERIC = frozenset(["number", "string-length", "abs", "min", "max"])
+OWN = frozenset(["document", "timestamp"])
+"""The functions without arguments: the id and the time of the document that an event is."""
+NUMERIC = frozenset(["number", "string-length", "abs", "min", "max", "timestamp"])
 """The functions that are arithmetic."""
 
 
@@ -58,11 +63,11 @@ def bad_call(call: Call, *, test: bool, aggregate: bool, selected: bool = False)
             return f"`{name}()` is a value; compare it, as in `{name}(…) = 1`"
         return _unknown(name, TESTS, "tests are")
     if not test and name in TESTS:
-        return f"`{name}()` is a test: it stands in a condition by itself"
+        return f"`{name}()` is a test: it is a condition by itself"
     if not test and name not in _FUNCTIONS and name not in _AGGREGATES:
         return _unknown(name, _FUNCTIONS, "functions are", _AGGREGATES if selected else ())
     if is_aggregate(name, given) and not aggregate:
-        problem = f"`{name.upper()}` is an aggregate: it stands in SELECT, in no other aggregate"
+        problem = f"`{name.upper()}` is an aggregate: it is allowed in SELECT, but not in another"
         return problem + f"; of two it is none: `{name}(x, y)`" * (name in _FUNCTIONS)
     arities = TESTS if test else _AGGREGATES if is_aggregate(name, given) else _FUNCTIONS
     least, most = arities[name]

@@ -1,7 +1,7 @@
-"""Names for the operators of a plan: equal sub-plans bear the same, whatever query they are of.
+"""Names for the operators of a plan: equal sub-plans have the same, whatever query they are of.
 
 `id` is of an operator with its constants and inputs, `form` without the constants: operators of one
-form are one m-op (patterns-cel.md, section 6).
+form are one m-op (docs/semantics.md#sharing).
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from hashlib import sha256
 
-from pattern_stage.algebra.localised import Localised, Operators
-from pattern_stage.algebra.nodes import Node, Source
 from xscl.event_queries.terms import Known, Open
 from xscl.language.same_query import bare
 from xscl.language.syntax import Block
+from xscl.pattern_stage.algebra.localised import Localised, Operators
+from xscl.pattern_stage.algebra.nodes import INPUTS, Node, Source
 
 __all__ = ["Operator", "operators"]
-
-_INPUTS = ("input", "left", "right")
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator of a plan, as it stands there, by its names."""
+    """An operator of a plan, as it is there, by its names."""
 
     node: Node
     id: str
@@ -47,15 +45,13 @@ def operators(root: Node, constants: Sequence[Known], blocks: Sequence[Block]) -
 def _named(
     node: Node, local: Localised, constants: Sequence[Known], blocks: Sequence[Block]
 ) -> Operator:
-    below = [getattr(node, name) for name in _INPUTS if hasattr(node, name)]
     inputs = tuple(
         _named(one, inner, constants, blocks)
-        for one, inner in zip(below, local.inputs, strict=True)
+        for one, inner in zip(node.inputs, local.inputs, strict=True)
     )
-    own: list[object] = [type(node).__name__]
-    for field in fields(local.node):
-        if field.name not in _INPUTS:
-            own.append(getattr(local.node, field.name))
+    # The order of histories is of compositions alone.
+    names = [one.name for one in fields(local.node) if one.name not in (*INPUTS, "by_history")]
+    own: list[object] = [type(node).__name__, *(getattr(local.node, name) for name in names)]
     if isinstance(node, Source):
         own = [type(node).__name__, bare(blocks[node.type]), node.listed]
     values = [

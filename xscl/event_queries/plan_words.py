@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
 
-from pattern_stage.algebra.localised import inputs
-from pattern_stage.algebra.nodes import (
+from xscl.event_queries.terms import Known
+from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
+from xscl.language.syntax import Block
+from xscl.pattern_stage.algebra.nodes import (
     Aggregate,
     Iterate,
     Map,
@@ -17,9 +19,6 @@ from pattern_stage.algebra.nodes import (
     Source,
     Union,
 )
-from xscl.event_queries.terms import Known
-from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
-from xscl.language.syntax import Block
 from xscl.printable import printable
 from xscl.stream_names import public_name
 
@@ -62,7 +61,7 @@ def plan_lines(
     while left:
         node, branch, below = left.pop()
         yield branch + _operator(node, words), node
-        under = inputs(node)
+        under = node.inputs
         for one in reversed(under):
             last = one is under[-1]
             left.append(
@@ -93,3 +92,4 @@ def _operator(node: Node, words: PlanWords) -> str:
         case Aggregate(window, keys, items):
             by = f" by {', '.join(map(name, keys))}" if keys else ""
             return f"α {terms.window(window)}{by}: {terms.items(items, OF_ONE)}"
+    raise TypeError(node)

@@ -1,5 +1,5 @@
 """Static schemas: the attributes of the events of an expression, before any document has come
-(patterns-cel.md, section 2).
+(docs/semantics.md#schemas).
 
 A schema is closed, a list of names, or open: a list of computed names, and whatever else an event
 has.  It knows names that were asked of it below.  Here are the schemas of NEXT, FOLD and UNION out
@@ -53,7 +53,7 @@ class Schema:
         return replace(self, known=(*self.known, found))
 
     def beside(self, names: Iterable[str]) -> Schema:
-        """The schema of `*` beside other items."""
+        """The schema of `*` alongside other items."""
         items = tuple(names)
         listed = tuple(dict.fromkeys((*self.listed, *items)))
         return replace(
@@ -100,7 +100,7 @@ class Folded:
     """The names of a FOLD.
 
     `common`, `kept` and `right_names` are those of `Iterate`; `lacking` are names of the right
-    that a closed left does not have, `twice` those that two attributes would bear.
+    that a closed left does not have, `twice` those that two attributes would have.
     """
 
     common: tuple[str, ...] | None

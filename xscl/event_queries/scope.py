@@ -1,16 +1,16 @@
 """What the names in a condition or list read: the sides that there are, and the problems of names
-that read nothing, or might read either (patterns-cel.md, sections 2 and 8)."""
+that read nothing, or might read either (docs/semantics.md#names, #refused-event-queries)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Literal as OneOf
 
-from pattern_stage.algebra.terms import Age, Column
-from xscl.event_queries.functions import nearest
+from xscl.event_queries.functions import OWN, nearest
 from xscl.event_queries.schema import Schema
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import Duration, Named
+from xscl.pattern_stage.values.terms import Age, Column
 
 __all__ = ["Scope"]
 
@@ -92,12 +92,12 @@ class Scope:
     # Problems.
 
     def _decorated(self, deco: str | None, at: int) -> Problem | None:
-        """The problem of a decorator where it cannot stand."""
+        """The problem of a decorator where it is not allowed."""
         allowed = _ALLOWED[self.operator]
         if deco is None or deco in allowed:
             return None
         if self.operator == "SELECT":
-            problem = f"`{deco}.` does not stand in SELECT; write the name alone"
+            problem = f"`{deco}.` is not allowed in SELECT; write the name alone"
         elif self.operator == "FILTER":
             problem = f"FILTER has one input, so there is no `{deco}.`; write the name alone"
         else:
@@ -123,6 +123,11 @@ class Scope:
 
     def _none(self, name: str, listed: dict[str, tuple[str, ...]]) -> str:
         """The sentence about a name that nothing has; `listed` are the names by decorator."""
+        if name.removesuffix("()") in OWN and name.endswith("()"):
+            return (
+                f"`{name}` is an attribute of documents, not of computed events, nor of streams "
+                f"with DECLARE: select it first, as in `(SELECT *, {name} AS x FROM FILTER{{}}(S))`"
+            )
         there = [deco + one for deco, some in listed.items() for one in some]
         near = nearest(name, [one for some in listed.values() for one in some])
         meant = ""

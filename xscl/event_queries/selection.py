@@ -1,14 +1,11 @@
 """SELECT of an event query: a list, a star or a constructor, over events or over groups of them
-(patterns-cel.md, sections 1, 2, 4 and 8)."""
+(docs/semantics.md#schemas, #aggregates-and-windows)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
-from pattern_stage.algebra import terms as algebra
-from pattern_stage.algebra.nodes import Aggregate, Item, Map, Node
-from pattern_stage.algebra.nodes.aggregate import is_aggregate
 from xscl.event_queries.functions import may_aggregate
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.scope import Scope
@@ -28,12 +25,15 @@ from xscl.language.syntax import (
     Windowed,
 )
 from xscl.language.walk import selected_values
+from xscl.pattern_stage.algebra.nodes import Aggregate, Item, Map, Node
+from xscl.pattern_stage.algebra.nodes.aggregate import is_aggregate
+from xscl.pattern_stage.values import terms as algebra
 
 __all__ = ["Selecting"]
 
 
 class _Value(NamedTuple):
-    """What is selected: its name, which may be lacking; where the name stands; the value."""
+    """What is selected: its name, which may be lacking; where the name is; the value."""
 
     name: str | None
     at: int
@@ -136,7 +136,7 @@ class Selecting:
             else:
                 keys[found.name] = None
         for at in self.stars:
-            problem = "`*` cannot stand beside aggregates or GROUP BY; name what is grouped by"
+            problem = "`*` cannot be used with aggregates or GROUP BY; name what is grouped by"
             self.terms.note(at, problem)
         items = self._items(scope, aggregate=True)
         for one in self.values:

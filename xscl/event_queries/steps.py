@@ -1,12 +1,11 @@
 """From the expression of an event query to a plan of the algebra, operator by operator, with the
-schema of each (patterns-cel.md, sections 2 to 4)."""
+schema of each (docs/semantics.md#schemas, #operators)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from pattern_stage.algebra.nodes import Iterate, Node, Select, Sequence, Source, Union
 from xscl.event_queries.schema import Schema, folded, in_sequence, twice, united
 from xscl.event_queries.scope import Scope
 from xscl.event_queries.selection import Selecting
@@ -30,6 +29,7 @@ from xscl.language.syntax import (
     SubQuery,
     Windowed,
 )
+from xscl.pattern_stage.algebra.nodes import Iterate, Node, Select, Sequence, Source, Union
 from xscl.stream_names import internal_name
 
 __all__ = ["SchemaOf", "Step", "Steps"]
@@ -93,7 +93,7 @@ class Steps:
             case Filtered():
                 return self.filtered(part, self.step(part.operand, declared))
             case Windowed():
-                problem = "WINDOW stands right under a SELECT with aggregates, as in "
+                problem = "WINDOW is used right under a SELECT with aggregates, as in "
                 problem += "`SELECT COUNT(*) AS n FROM WINDOW{60 s}(S)`"
                 self.terms.note(part.at, problem)
                 return self.step(part.operand, declared)
@@ -160,9 +160,9 @@ class Steps:
             self.terms.note(second.at, f"two aggregates are named `{name}`; rename one")
         scope = Scope("FOLD", left.schema, right.schema, computed=computed)
         values = [one.value for one in part.aggregates]
-        scope.ask(named_in(part.condition, part.going_on, *values))
+        scope.ask(named_in(part.condition, part.continuing, *values))
         condition = self.terms.condition(part.condition, scope)
-        going_on = self.terms.condition(part.going_on, scope)
+        continuing = self.terms.condition(part.continuing, scope)
         aggregates = tuple(
             (name, self.terms.scalar(value, scope))
             for name, value in zip(computed, values, strict=True)
@@ -177,7 +177,7 @@ class Steps:
             self._repeated(part.at, names.twice)
         node = Iterate(
             condition,
-            going_on,
+            continuing,
             aggregates,
             names.common,
             names.kept,

@@ -1,5 +1,5 @@
 """From the conditions and values of an event query to terms of the algebra, their constants apart
-(patterns-cel.md, sections 1, 2 and 8).
+(docs/semantics.md#names, #refused-event-queries).
 
 How a comparison compares is decided by its form: numbers where one side is a number literal or
 computed, else strings, and in an order what both sides are.
@@ -13,9 +13,7 @@ from decimal import Decimal
 from typing import Literal as OneOf
 from typing import cast
 
-from pattern_stage.algebra import terms as algebra
-from pattern_stage.algebra.nodes.aggregate import is_aggregate
-from xscl.event_queries.functions import NUMERIC, bad_call
+from xscl.event_queries.functions import NUMERIC, OWN, bad_call
 from xscl.event_queries.scope import Scope
 from xscl.language.checks.functions import NO_PATTERN, bad_pattern
 from xscl.language.problems import Problem
@@ -38,6 +36,8 @@ from xscl.language.syntax import (
     Truth,
     Window,
 )
+from xscl.pattern_stage.algebra.nodes.aggregate import is_aggregate
+from xscl.pattern_stage.values import terms as algebra
 from xscl.times import microseconds
 
 __all__ = ["Known", "Open", "Terms", "named_in"]
@@ -67,6 +67,8 @@ def named_in(*parts: EventCondition | Scalar | Star | None) -> Iterator[Named]:
                 yield named
             case Compared(_, one, other) | Arithmetic(_, one, other):
                 left += (other, one)
+            case Call(function, ()) as call if function in OWN:
+                yield _own(call)
             case Call(_, some) | Every(some) | Either(some):
                 left += reversed(some)
             case Not(operand) | Minus(operand):
@@ -124,17 +126,17 @@ class Terms:
         sides = (compared.left, compared.right)
         if any(isinstance(side, Duration) for side in sides):
             left, right = (self.of_duration(side, scope) for side in sides)
-            return algebra.Compare(compared.operator, left, right, "number")
+            return algebra.Comparison(compared.operator, left, right, "number")
         mode: OneOf["number", "text", "either"] = "either"
         if any(map(_is_number, sides)):
             mode = "number"
         elif compared.operator in ("=", "!="):
             mode = "text"
         left, right = (self.scalar(side, scope) for side in sides)
-        return algebra.Compare(compared.operator, left, right, mode)
+        return algebra.Comparison(compared.operator, left, right, mode)
 
-    def of_duration(self, side: Scalar, scope: Scope) -> algebra.Scalar:
-        """DUR, or the duration beside it, in microseconds."""
+    def of_duration(self, side: Scalar, scope: Scope) -> algebra.Term:
+        """DUR, or the duration alongside it, in microseconds."""
         if isinstance(side, Duration):
             return self._or_noted(scope.age(side))
         assert isinstance(side, Window)
@@ -158,7 +160,7 @@ class Terms:
             self._pattern(call.arguments[1])
         left, right = (self.scalar(argument, scope) for argument in call.arguments)
         function = cast(OneOf["contains", "starts-with", "ends-with", "matches"], call.function)
-        return algebra.Test(function, left, right)
+        return algebra.TextTest(function, left, right)
 
     def _pattern(self, pattern: Scalar | Star) -> None:
         match pattern:
@@ -174,7 +176,7 @@ class Terms:
 
     def scalar(
         self, value: Scalar | Star, scope: Scope, *, aggregate: bool = False
-    ) -> algebra.Scalar:
+    ) -> algebra.Term:
         """A value; an aggregate may be in it, or not."""
         match value:
             case Literal(constant):
@@ -194,7 +196,7 @@ class Terms:
                 return algebra.Negative(self.scalar(operand, scope, aggregate=aggregate))
             case Arithmetic(operator, left, right):
                 assert operator != "%"
-                return algebra.Operation(
+                return algebra.Arithmetic(
                     operator,
                     self.scalar(left, scope, aggregate=aggregate),
                     self.scalar(right, scope, aggregate=aggregate),
@@ -202,18 +204,20 @@ class Terms:
             case Call():
                 return self.call(value, scope, aggregate=aggregate)
             case Star():
-                self.note(value.at, "`*` stands by itself in a list, or in `COUNT(*)`")
+                self.note(value.at, "`*` is an item of a list, by itself, or in `COUNT(*)`")
                 return _NOTHING
             case Duration() | Window():
                 raise AssertionError("DUR and a duration are each other's")
 
-    def call(self, call: Call, scope: Scope, *, aggregate: bool) -> algebra.Scalar:
+    def call(self, call: Call, scope: Scope, *, aggregate: bool) -> algebra.Term:
         """A function or an aggregate; none of these is in another one."""
         selected = scope.operator == "SELECT"
         problem = bad_call(call, test=False, aggregate=aggregate, selected=selected)
         if problem is not None:
             self.note(call.at, problem)
             return _NOTHING
+        if call.function in OWN:
+            return self._or_noted(scope.column(_own(call)))
         if is_aggregate(call.function, len(call.arguments)):
             aggregate = False
             if call.function == "count" and isinstance(call.arguments[0], Star):
@@ -221,11 +225,16 @@ class Terms:
         arguments = (self.scalar(one, scope, aggregate=aggregate) for one in call.arguments)
         return algebra.Call(call.function, tuple(arguments))
 
-    def _or_noted(self, found: algebra.Scalar | Problem) -> algebra.Scalar:
+    def _or_noted(self, found: algebra.Term | Problem) -> algebra.Term:
         if isinstance(found, Problem):
             self.problems.append(found)
             return _NOTHING
         return found
+
+
+def _own(call: Call) -> Named:
+    """`document()` or `timestamp()` as the name of an attribute."""
+    return Named(None, f"{call.function}()", False, call.at)
 
 
 def _is_number(value: Scalar) -> bool:
@@ -242,7 +251,7 @@ def _is_number(value: Scalar) -> bool:
 
 
 def _per_cent(number: Literal | Parameter) -> float | Open:
-    """What stands before `%`: a parameter where texts are alike but for it."""
+    """What stands before `%`: a parameter where texts are equal up to it."""
     if isinstance(number, Parameter):
         return Open(number.name, _of_hundred)
     return _of_hundred(number.value)

@@ -6,25 +6,27 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from pattern_stage.algebra.nodes import Item, Iterate, Map
-from pattern_stage.algebra.nodes.aggregate import is_aggregate
-from pattern_stage.algebra.terms import (
+from xscl.event_queries.terms import Known, Open
+from xscl.pattern_stage.algebra.nodes import Item, Iterate, Map
+from xscl.pattern_stage.algebra.nodes.aggregate import is_aggregate
+from xscl.pattern_stage.values.terms import (
+    RANGES,
     Age,
     And,
+    Arithmetic,
     Call,
     Column,
-    Compare,
+    Comparison,
     Constant,
+    ForAll,
     Negative,
     Not,
-    Operation,
     Or,
     Predicate,
-    Scalar,
-    Test,
+    Term,
+    TextTest,
     Truth,
 )
-from xscl.event_queries.terms import Known, Open
 from xscl.printable import printable
 
 __all__ = ["OF_ONE", "OF_TWO", "TermWording", "length", "name"]
@@ -85,11 +87,11 @@ class TermWording:
     def predicate(self, one: Predicate, sides: Mapping[int, str], tightness: int = 0) -> str:
         """A predicate, in parentheses where it binds less than what it is in."""
         match one:
-            case Compare(operator, left, right):
+            case Comparison(operator, left, right):
                 ages = isinstance(left, Age) or isinstance(right, Age)
                 first, second = (self.scalar(side, sides, age=ages) for side in (left, right))
                 return f"{first} {operator} {second}"
-            case Test(function, left, right):
+            case TextTest(function, left, right):
                 return f"{function}({self.scalar(left, sides)}, {self.scalar(right, sides)})"
             case Truth(value):
                 return "TRUE" if value else "FALSE"
@@ -100,9 +102,15 @@ class TermWording:
                 word = " AND " if isinstance(one, And) else " OR "
                 text = word.join(self.predicate(part, sides, level + 1) for part in parts)
                 return f"({text})" if level < tightness else text
+            case ForAll(ranges, part):
+                said = dict(sides)
+                for place, range_ in enumerate(ranges, RANGES):
+                    word = "ALL" if range_.which == "all" else "PREV"
+                    said[place] = f"{word} {sides[range_.side]}"
+                return self.predicate(part, said, tightness)
 
     def scalar(
-        self, one: Scalar, sides: Mapping[int, str], tightness: int = 0, *, age: bool = False
+        self, one: Term, sides: Mapping[int, str], tightness: int = 0, *, age: bool = False
     ) -> str:
         """A value."""
         match one:
@@ -115,7 +123,7 @@ class TermWording:
             case Negative(operand):
                 inner = self.scalar(operand, sides, 3)
                 return f"- {inner}" if inner.startswith("-") else f"-{inner}"
-            case Operation(operator, left, right):
+            case Arithmetic(operator, left, right):
                 level = _LEVELS[operator]
                 sign = operator if level == 2 else f" {operator} "
                 first = self.scalar(left, sides, level)
@@ -129,9 +137,10 @@ class TermWording:
                     return "COUNT(*)"
                 shown = function.upper() if is_aggregate(function, len(arguments)) else function
                 return f"{shown}({', '.join(self.scalar(each, sides) for each in arguments)})"
+        raise TypeError(one)
 
     def constant(self, value: Known, *, age: bool = False) -> str:
-        """A constant; beside DUR, and of WINDOW, a duration."""
+        """A constant; alongside DUR, and of WINDOW, a duration."""
         match value:
             case Open(of):
                 return f":{of}"
@@ -152,8 +161,8 @@ class TermWording:
         return ", ".join(["*"] * node.star + [self.items(node.items, OF_ONE)] * bool(node.items))
 
     def fold(self, node: Iterate) -> str:
-        """What stands in FOLD's braces."""
-        parts = [self.condition(one, OF_TWO) for one in (node.condition, node.going_on)]
+        """What is in FOLD's braces."""
+        parts = [self.condition(one, OF_TWO) for one in (node.condition, node.continuing)]
         return ", ".join(parts + [self.items(node.aggregates, OF_TWO)] * bool(node.aggregates))
 
     def items(self, items: Sequence[Item], sides: Mapping[int, str]) -> str:

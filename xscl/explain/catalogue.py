@@ -12,17 +12,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from templates import JoinGraph
 from xscl.dissection.parts import Dissection
-from xscl.explain.event_plans import EventPlans, is_events
-from xscl.explain.events import event_template
-from xscl.explain.patterns import is_pattern, pattern_template
+from xscl.explain.event_plans import EventPlans
+from xscl.explain.explained import explained
 from xscl.explain.sample import names_of, number_of
 from xscl.explain.shared import shared_lines
 from xscl.explain.stages import joins
 from xscl.explain.text import WIDTH, as_text
 from xscl.explain.words import plain, shortened
 from xscl.stream_names import is_internal
+from xscl.templates import JoinGraph
 
 __all__ = ["catalogue_text", "explain_file"]
 
@@ -83,10 +82,8 @@ def _templates(dissections: Sequence[Dissection]) -> Iterator[str]:
 def _used(dissection: Dissection, plans: EventPlans) -> Iterator[tuple[str, str, str]]:
     """The templates of a query: of a join with its minor and the number of its value joins, of a
     pattern with its states, of an event query with its operators."""
-    if is_events(dissection):
-        yield (*event_template(dissection, plans), "—")
-    if is_pattern(dissection):
-        yield (*pattern_template(dissection), "—")
+    if (own := explained(dissection)) is not None:
+        yield (*own.template(dissection, plans), "—")
     for stage in joins(dissection):
         template = stage.plan.template
         yield template.id, _minor(template.graph), str(len(template.graph.value_joins))

@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from templates import FLIPPED
 from xscl.explain.words import plain
+from xscl.templates import FLIPPED
 
 __all__ = [
     "Box",
     "Link",
     "Piece",
     "above",
+    "automaton_row",
     "beside",
     "caption",
     "framed",
@@ -133,6 +134,64 @@ def beside(pieces: Iterable[Piece], gap: int) -> Piece:
         boxes |= placed.boxes
         height, x = max(height, piece.height), x + piece.width + gap
     return Piece(max(0, x - gap), height, tuple(parts), boxes)
+
+
+_ARROW, _OVER, _UNDER, _GAP = 12, 30, 44, 34
+"""Where arrows enter and leave a state, below its top; the height of those over states; how far
+below an arrow a forbidden state is; the space between states."""
+
+
+def automaton_row(
+    states: Sequence[tuple[Piece, bool]], ways: Mapping[tuple[int, int], str]
+) -> Piece:
+    """States from left to right, at whose box 0 arrows begin and end: straight to the next one,
+    over the states to itself and others; each way with its class.  A forbidden state, which no way
+    counts, is below the arrow that it lies in."""
+    parts: list[str] = []
+    boxes: list[Box] = []
+    arrows: list[str] = []
+    x = height = 0
+    for piece, forbidden in states:
+        top = _OVER + (_UNDER if forbidden else 0)
+        placed = piece.at(x, top)
+        parts += placed.parts
+        box = placed.boxes[0]
+        if forbidden:
+            middle = (box.left + box.right) // 2
+            way = f"M{middle} {_OVER + _ARROW}V{top - 7}"
+            arrows += _arrow(way, (middle, top), "l-4 -8h8z", "residual")
+        else:
+            boxes.append(box)
+        x, height = x + piece.width + _GAP, max(height, top + piece.height)
+    if states and states[0][1]:
+        # What may not come before the first event lies in an arrow from nowhere.
+        arrows += _ahead(0, boxes[0].left)
+    for (one, other), kind in ways.items():
+        start, end = boxes[one], boxes[other]
+        if other == one + 1:
+            arrows += _ahead(start.right, end.left, kind)
+            continue
+        out, into = ((box.left + box.right) // 2 for box in (start, end))
+        # The ends of a loop are apart, as are those of the two ways between two states.
+        out, into = (out - 9, into + 9) if one == other else (out - 4, into + 4)
+        rise = _OVER - (30 if one == other else 36 if one < other else 24)
+        way = f"M{out} {_OVER}C{out} {rise} {into} {rise} {into} {_OVER - 7}"
+        arrows += _arrow(way, (into, _OVER), "l-4 -8h8z", kind)
+    return Piece(max(0, x - _GAP), height, (*parts, *arrows))
+
+
+def _ahead(start: int, end: int, kind: str = "value") -> list[str]:
+    """An arrow from left to right."""
+    y = _OVER + _ARROW
+    return _arrow(f"M{start} {y}H{end - 7}", (end, y), "l-8 -4v8z", kind)
+
+
+def _arrow(way: str, at: tuple[int, int], tip: str, kind: str) -> list[str]:
+    """A way and its tip at its end."""
+    return [
+        f'<path class="edge {kind}" d="{way}"/>',
+        f'<path class="tip {kind}" d="M{at[0]} {at[1]}{tip}"/>',
+    ]
 
 
 def framed(piece: Piece, kind: str, title: str = "") -> Piece:

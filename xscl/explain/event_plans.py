@@ -1,34 +1,29 @@
-"""The event queries among some that are explained: compiled in their order, their plans in normal
-form, and which operators others have, too (patterns-cel.md, sections 5 and 6)."""
+"""The event queries among some that are explained: their plans in normal form, and which operators
+others have, too (docs/semantics.md#plans-in-normal-form, #sharing)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
-from pattern_stage.algebra.nodes import Sequence as Following
-from pattern_stage.algebra.normal_form import normal_form
+from xscl.consistency import STRONG
 from xscl.dissection.parts import Dissection
 from xscl.event_queries.automaton import Automaton, automaton
-from xscl.event_queries.compile import CompiledEvents, Step, compile_events
+from xscl.event_queries.compile import CompiledEvents, Step
 from xscl.event_queries.identity import Operator, operators
-from xscl.event_queries.published import Published
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
 from xscl.explain.sample import names_of
 from xscl.explain.words import plain
-from xscl.language.syntax import Block, Element, Events, JSONObject, Query, SubQuery
+from xscl.language.syntax import Block, Element, JSONObject, Query, SubQuery
+from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
+from xscl.pattern_stage.algebra.nodes import Sequence as Following
+from xscl.pattern_stage.algebra.normal_form import normal_form
 from xscl.stream_names import public_name
 
-__all__ = ["EventPlan", "EventPlans", "is_events", "schema_text", "step_text"]
+__all__ = ["EventPlan", "EventPlans", "schema_text", "step_text"]
 
 _MOST_NAMES = 30
-
-
-def is_events(dissection: Dissection) -> bool:
-    """Whether a query is one of events, and so has no join."""
-    return isinstance(dissection.query.source, Events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,66 +48,34 @@ class EventPlan:
     @property
     def consistency(self) -> str:
         """Its consistency, and what that waits for."""
-        return "weak" if self.compiled.weak else f"strong, waits for {self.waits}"
+        return (self.compiled.level or STRONG).said(self.waits)
 
 
 class EventPlans:
-    """The event queries among some, compiled in their order: what one publishes a later one
-    reads."""
+    """The plans of the event queries among some."""
 
     def __init__(self, dissections: Sequence[Dissection]) -> None:
         self._given = dissections
-        # By identity, of those given and of those that were asked for beside.
+        # What queries that many subscriptions have in common is taken once.
         self._plans: dict[int, EventPlan] = {}
-        self._beside: list[Dissection] = []
-        # What queries that many subscriptions have in common is compiled once.
-        self._alike: dict[tuple[object, ...], EventPlan] = {}
         # The queries of each operator and form, in order, by those that stand for them.
         self.of_operator: dict[str, dict[str, None]] = {}
         self._of_form: dict[str, dict[str, None]] = {}
-        published = Published()
-        for dissection in self._given:
-            for one in dissection.everything():
-                if is_events(one):
-                    self._add(one, one.query.name, published)
-            published.add(dissection.query, self._step(dissection))
-
-    def _add(self, dissection: Dissection, of: str, published: Published) -> None:
-        plan = self._plans[id(dissection)] = self._compiled(dissection, published)
-        for operator in plan.plan.everything():
-            self.of_operator.setdefault(operator.id, {})[of] = None
-            self._of_form.setdefault(operator.form, {})[of] = None
-
-    def _compiled(self, dissection: Dissection, published: Published) -> EventPlan:
-        query, schemas = dissection.query, dissection.schemas
-        if schemas is None:
-            schemas = tuple(map(published, dissection.streams))
-        key = id(query.source), id(query.select), schemas, dissection.subqueries and query.name
-        plan = self._alike.get(key)
-        if plan is None:
-            compiled = compile_events(
-                query, dict(zip(dissection.streams, schemas, strict=True)).get
-            )
-            root = normal_form(compiled.root)
-            named = operators(root, compiled.constants, compiled.blocks)
-            plan = self._alike[key] = EventPlan(compiled, named)
-        return plan
-
-    def _step(self, dissection: Dissection) -> Step | None:
-        plan = self._plans.get(id(dissection))
-        return None if plan is None else plan.compiled.step
+        for one in (one for dissection in dissections for one in dissection.everything()):
+            if one.query.language.schemas:
+                for operator in self.of(one).plan.everything():
+                    self.of_operator.setdefault(operator.id, {})[one.query.name] = None
+                    self._of_form.setdefault(operator.form, {})[one.query.name] = None
 
     def of(self, dissection: Dissection) -> EventPlan:
-        """The plan of one of them, or of one that stands for the one of its name."""
-        plan = self._plans.get(id(dissection))
+        """The plan of an event query."""
+        compiled = dissection.compiled
+        assert isinstance(compiled, CompiledEvents)
+        plan = self._plans.get(id(compiled))
         if plan is None:
-            published = Published()
-            for one in self._given:
-                if dissection.query.name in names_of(self._given, one.query.name):
-                    break
-                published.add(one.query, self._step(one))
-            plan = self._plans[id(dissection)] = self._compiled(dissection, published)
-            self._beside.append(dissection)
+            root = normal_form(compiled.root)
+            named = operators(root, compiled.constants, compiled.blocks)
+            plan = self._plans[id(compiled)] = EventPlan(compiled, named)
         return plan
 
     def shared(self, plan: EventPlan, name: str) -> Iterator[tuple[Operator, list[str]]]:

@@ -1,13 +1,12 @@
 """An event query for people, for programs and as a picture: the schemas of its parts, its plan in
-normal form, its automaton (patterns-cel.md, sections 5, 8 and 9)."""
+normal form, its automaton (docs/patterns.md#how-a-pattern-runs)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
-from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
-from pattern_stage.algebra.nodes import Sequence as Following
+from xscl.consistency import STRONG
 from xscl.dissection.parts import Dissection
 from xscl.event_queries.automaton import Automaton, Entry, State
 from xscl.event_queries.compile import CompiledEvents, Step
@@ -18,6 +17,8 @@ from xscl.event_queries.schema import Schema
 from xscl.explain.event_plans import EventPlans, schema_text, step_text
 from xscl.explain.words import shortened
 from xscl.language.syntax import Query
+from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
+from xscl.pattern_stage.algebra.nodes import Sequence as Following
 from xscl.stream_names import is_internal
 
 __all__ = [
@@ -153,7 +154,7 @@ def event_members(dissection: Dissection, plans: EventPlans) -> dict[str, object
             *(f"{one.name}: {index}" for one in states for index in one.indexes),
         ],
         "channel": plans.channel(plan),
-        "consistency": "weak" if compiled.weak else "strong",
+        "consistency": str(compiled.level or STRONG),
         "monotone": compiled.monotone,
         "waits": plan.waits,
         "notes": notes(compiled),

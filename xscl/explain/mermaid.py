@@ -12,15 +12,20 @@ import re
 from collections.abc import Iterable, Iterator
 
 from xscl.dissection.parts import Disjunct, Dissection, OperatorSide
-from xscl.explain.event_plans import EventPlans, is_events
+from xscl.explain.compositions import composition_graph
+from xscl.explain.event_plans import EventPlans
 from xscl.explain.events import event_operators
-from xscl.explain.patterns import is_pattern, pattern_edges
+from xscl.explain.explained import explained
 from xscl.explain.stages import comparisons, roles
 from xscl.explain.words import Words, operator, within
+from xscl.patterns.compile_automaton import CompiledAutomaton
+from xscl.patterns.compile_composition import CompiledComposition
 from xscl.stream_names import is_internal, public_name
 
 __all__ = ["as_mermaid", "label"]
 
+# No label has such signs.
+_ARROW = re.compile(r" (-->|-\.->|==>|-\.-|---)")
 _UNSAFE = re.compile(r"[^\w /=(),']|_")
 
 
@@ -29,7 +34,8 @@ def as_mermaid(dissections: Iterable[Dissection]) -> str:
     for each block; documents flow along the arrows, dotted lines compare.  Operators of event
     queries that are alike but for constants are one, and stand outside: a dotted arrow between them
     is a channel of several streams."""
-    return "\n".join(_Flowchart().drawn(dissections))
+    chart = _Flowchart()
+    return "\n".join([*chart.numbered([*chart.drawn(dissections)])])
 
 
 def label(*lines: str) -> str:
@@ -51,6 +57,7 @@ class _Flowchart:
     def __init__(self) -> None:
         self._streams: dict[str, str] = {}
         self._edges: list[str] = []
+        self._dead = set[str]()
         self._finds: dict[str, list[str]] = {}
         self._plans = EventPlans(())
         # Operators by form: the words of their members; the members on the edges between.
@@ -76,6 +83,14 @@ class _Flowchart:
         yield from _indented(f"{at}[({label(name)})]" for name, at in self._streams.items())
         yield from _indented(self._edges)
 
+    def numbered(self, lines: list[str]) -> Iterator[str]:
+        """The lines of a flowchart, dead arcs in grey: their styles name arrows by number."""
+        yield from lines
+        arrows = [line.strip() for line in lines if _ARROW.search(line)]
+        for number, line in enumerate(arrows):
+            if line in self._dead:
+                yield f"  linkStyle {number} stroke:#999,color:#999"
+
     def _stream(self, name: str) -> str:
         return self._streams.setdefault(name, f"s{len(self._streams) + 1}")
 
@@ -90,16 +105,33 @@ class _Flowchart:
             if not is_internal(stream):
                 sources[stream] = [self._stream(stream)]
         finds = self._finds[at] = []
-        if is_pattern(dissection):
-            names, edges = pattern_edges(dissection)
+        own = explained(dissection)
+        if isinstance(dissection.compiled, CompiledComposition):
+            operators, ways, streams = composition_graph(dissection)
+            for place, name in enumerate(operators):
+                yield f"  {at}s{place}(({label(name)}))"
+            for one, other, formula in ways:
+                yield f"  {at}s{one} -->{f'|{label(formula)}|' if formula else ''} {at}s{other}"
+            for place, stream in enumerate(streams):
+                self._edges += (f"{source} --> {at}s{place}" for source in sources[stream])
+            finds.append(f"{at}s{len(operators) - 1}")
+        elif own is not None and own.edges is not None:
+            names, edges = own.edges(dissection)
             for place, name in enumerate(names):
                 yield f"  {at}s{place}(({label(name)}))"
-            for one, other, edge, formula in edges:
-                yield f"  {at}s{one} -->|{label(edge, formula)}| {at}s{other}"
+            for one, other, edge, formula, drawn in edges:
+                way = "-.->" if drawn == "dashed" else "-->"
+                line = f"{at}s{one} {way}|{label(edge, formula)}| {at}s{other}"
+                self._dead |= {line} if drawn == "dead" else set()
+                yield f"  {line}"
             for stream in dict.fromkeys(dissection.streams):
                 self._edges += (f"{source} --> {at}s0" for source in sources[stream])
-            finds.append(f"{at}s{len(names) - 1}")
-        if is_events(dissection):
+            compiled = dissection.compiled
+            finals = {len(names) - 1}
+            if isinstance(compiled, CompiledAutomaton):
+                finals = {*compiled.final}
+            finds += (f"{at}s{state}" for state in sorted(finals))
+        elif own is not None:
             yield f"  {at}o(({label('output')}))"
             self._edge(self._events(dissection, sources), f"{at}o", f"{at}o")
             finds.append(f"{at}o")

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
-from xscl.event_queries.notes import notes as event_notes
-from xscl.explain.event_plans import EventPlans, is_events
-from xscl.explain.patterns import is_pattern, pattern_notes
+from xscl.explain.event_plans import EventPlans
+from xscl.explain.explained import explained
 from xscl.explain.stages import waiting
 from xscl.explain.symmetry import finds_both_orders
 from xscl.explain.words import Words, listed
@@ -34,11 +33,8 @@ def warnings(dissections: Iterable[Dissection]) -> Iterator[tuple[str, str]]:
     given = [*dissections]
     plans = EventPlans(given)
     for one in chain.from_iterable(each.everything() for each in given):
-        said: list[str] = []
-        if is_pattern(one):
-            said = pattern_notes(one)
-        elif is_events(one):
-            said = event_notes(plans.of(one).compiled)
+        own = explained(one)
+        said = [] if own is None else own.notes(one, plans)
         yield from ((one.query.name, note) for note in said)
 
 

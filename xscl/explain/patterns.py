@@ -1,20 +1,21 @@
 """A pattern's automaton for people, for programs and as a picture: Figure 2 of SASE+, the plan of
-SASE's Figure 6 (patterns-sase.md, section 8)."""
+SASE's Figure 6 (docs/patterns.md#how-a-pattern-runs)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
+from xscl.consistency import STRONG
 from xscl.dissection.parts import Dissection
 from xscl.explain.words import listed
 from xscl.language.syntax import EventPattern
-from xscl.patterns.automaton import PEEKING, Automaton, State, automaton, template_id
-from xscl.patterns.compile import CompiledPattern, compile_pattern
+from xscl.patterns.automaton import PEEKING, Automaton, automaton, template_id
+from xscl.patterns.compile import CompiledPattern
 from xscl.patterns.notes import is_single, notes
 from xscl.times import span, to_seconds
 
 __all__ = [
-    "is_pattern",
     "pattern_edges",
     "pattern_lines",
     "pattern_members",
@@ -24,16 +25,16 @@ __all__ = [
 ]
 
 
-def is_pattern(dissection: Dissection) -> bool:
-    """Whether a query is a pattern, and so has no join."""
-    return isinstance(dissection.query.source, EventPattern)
-
-
 def _parts(dissection: Dissection) -> tuple[EventPattern, CompiledPattern, Automaton]:
     query = dissection.query
     assert isinstance(query.source, EventPattern)
-    compiled = compile_pattern(query)
+    compiled = _compiled(dissection)
     return query.source, compiled, automaton(query, compiled)
+
+
+def _compiled(dissection: Dissection) -> CompiledPattern:
+    assert isinstance(dissection.compiled, CompiledPattern)
+    return dissection.compiled
 
 
 def _strategy(compiled: CompiledPattern) -> str:
@@ -42,7 +43,7 @@ def _strategy(compiled: CompiledPattern) -> str:
 
 def pattern_notes(dissection: Dissection) -> list[str]:
     """The notes on a pattern."""
-    return notes(dissection.query, compile_pattern(dissection.query))
+    return notes(dissection.query, _compiled(dissection))
 
 
 # For people.
@@ -74,7 +75,7 @@ def pattern_lines(dissection: Dissection) -> Iterator[str]:
         yield from (f"    {line}" for line in made.plan)
     if pattern.non_overlapping:
         yield "  output: non overlapping"
-    yield f"  consistency {'weak' if compiled.weak else f'strong, waits for {made.waits}'}"
+    yield f"  consistency {(compiled.level or STRONG).said(made.waits)}"
     yield f"  template {template_id(compiled)}"
     if is_single(pattern):
         yield "  kept: nothing, since each event is a match by itself"
@@ -122,21 +123,13 @@ def pattern_members(dissection: Dissection) -> dict[str, object]:
         "strategy": _strategy(compiled),
         "streams": list(dict.fromkeys(dissection.streams)),
         "publishes": dissection.feeds,
-        "states": [_state(state) for state in made.states],
-        "negated": [
-            {
-                "name": one.name,
-                "component": one.component,
-                "interval": one.interval,
-                "conditions": one.conditions,
-            }
-            for one in made.negated
-        ],
+        "states": [*map(asdict, made.states)],
+        "negated": [*map(asdict, made.negated)],
         "partition": made.partition,
         "within": None if pattern.within is None else to_seconds(pattern.within),
         "columns": made.columns,
         "output": "non overlapping" if pattern.non_overlapping else "all",
-        "consistency": "weak" if compiled.weak else "strong",
+        "consistency": str(compiled.level or STRONG),
         "monotone": pattern.monotone,
         "waits": made.waits,
         "plan": made.plan,
@@ -144,35 +137,25 @@ def pattern_members(dissection: Dissection) -> dict[str, object]:
     }
 
 
-def _state(state: State) -> dict[str, object]:
-    return {
-        "name": state.name,
-        "component": state.component,
-        "kleene": state.kleene,
-        "edges": state.edges,
-        "mask": state.mask,
-    }
-
-
 # As a picture.
 
 
-def pattern_edges(dissection: Dissection) -> tuple[list[str], list[tuple[int, int, str, str]]]:
+def pattern_edges(dissection: Dissection) -> tuple[list[str], list[tuple[int, int, str, str, str]]]:
     """The states of a pattern by name, the last of them F, and its edges: from, to, name,
-    formula."""
+    formula, how it is drawn."""
     _, _, made = _parts(dissection)
     names = [*(state.name for state in made.states), "F"]
-    edges: list[tuple[int, int, str, str]] = []
+    edges: list[tuple[int, int, str, str, str]] = []
     for at, state in enumerate(made.states):
         for edge, formulas in state.edges.items():
             stays = edge in ("take", "ignore")
-            edges.append((at, at if stays else at + 1, edge, _joined(formulas)))
+            edges.append((at, at if stays else at + 1, edge, _joined(formulas), ""))
     return names, edges
 
 
 def pattern_states(dissection: Dissection) -> tuple[list[tuple[list[str], list[str]]], list[str]]:
-    """The states of a pattern, each with its lines and those of its edges, the last of them F; what
-    is said below: what is forbidden, what it waits for, and the notes."""
+    """The states of a pattern, each with its lines and those of its edges, the last of them F, and
+    of what is forbidden; what is said below: what it waits for, and the notes."""
     _, compiled, made = _parts(dissection)
     states = []
     for state in made.states:
@@ -180,11 +163,29 @@ def pattern_states(dissection: Dissection) -> tuple[list[tuple[list[str], list[s
         component = [] if state.name.endswith("[i]") else [state.component]
         edges = [f"{edge}: {_joined(formulas)}" for edge, formulas in state.edges.items()]
         states.append(([state.name, *component], edges))
-    below = [
-        f"{one.component}: none in {one.interval}"
-        + (f", where {_joined(one.conditions)}" if one.conditions else "")
-        for one in made.negated
-    ]
-    waits = "weak" if compiled.weak else f"strong, waits for {made.waits}"
+    every = _with_forbidden([*states, (["F"], [])], compiled, made)
+    waits = (compiled.level or STRONG).said(made.waits)
     said = [f"note: {note}" for note in notes(dissection.query, compiled)]
-    return [*states, (["F"], [])], [*below, f"consistency {waits}", *said]
+    return every, [f"consistency {waits}", *said]
+
+
+_State = tuple[list[str], list[str]]
+
+
+def _with_forbidden(
+    states: list[_State], compiled: CompiledPattern, made: Automaton
+) -> list[_State]:
+    """The states of a pattern with those of its negated components, `!name`, at their places."""
+    every, left, negated = [], iter(states), iter(made.negated)
+    begun = next(left)
+    for component in compiled.pattern.components:
+        if component.negated:
+            one = next(negated)
+            where = [f"where {_joined(one.conditions)}"] if one.conditions else []
+            every.append(([f"!{one.name}", one.component], [f"none in {one.interval}", *where]))
+            continue
+        every.append(begun)
+        # A loop is of the component of the state before.
+        while (begun := next(left))[0][0].endswith("[i]"):
+            every.append(begun)
+    return [*every, begun]

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
-from xscl.explain.event_plans import EventPlans, is_events
-from xscl.explain.events import event_members
+from xscl.explain.event_plans import EventPlans
+from xscl.explain.explained import explained
 from xscl.explain.notes import notes
-from xscl.explain.patterns import is_pattern, pattern_members
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, operator
 from xscl.stream_names import is_internal
@@ -31,12 +30,12 @@ def as_json(
     A pattern has other members: its states with their edges, and what it waits for; an event query
     these, and its schema and its plan.
     """
-    if is_pattern(dissection):
-        return pattern_members(dissection)
-    if is_events(dissection):
+    if (own := explained(dissection)) is not None:
         plans = others if isinstance(others, EventPlans) else EventPlans(others or (dissection,))
-        inner = [as_json(one, plans) for _, one in dissection.subqueries]
-        return {**event_members(dissection, plans), "subqueries": inner}
+        members = own.members(dissection, plans)
+        if dissection.query.language.schemas:
+            members["subqueries"] = [as_json(one, plans) for _, one in dissection.subqueries]
+        return members
     stages = joins(dissection)
     templates = [stage.plan.template.id for stage in stages]
     template: object = templates[0] if len(templates) == 1 else templates

@@ -1,5 +1,5 @@
 """The plan of all queries together, before and after each rule that does something (RUMOR; Hong
-2009, chapter 5; patterns-cel.md, section 6): m-ops, the operators in each, their channels.
+2009, chapter 5; docs/semantics.md#sharing): m-ops, the operators in each, their channels.
 
 Event queries go through the rules of the pattern stage; joins of one template are one m-op (s_⋈),
 those of one row are evaluated once for all of their queries (c_⋈); patterns of one automaton are
@@ -12,19 +12,19 @@ import textwrap
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from pattern_stage.algebra.nodes import Node, Source
-from pattern_stage.plan.explained import MOp, Planned, rewritings
 from xscl.counts import counted
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.event_queries.plan_words import operator_text
 from xscl.event_queries.terms import Known, Open
-from xscl.explain.event_plans import EventPlans, is_events
-from xscl.explain.patterns import is_pattern, pattern_template
+from xscl.explain.event_plans import EventPlans
+from xscl.explain.explained import explained
 from xscl.explain.sample import number_of
 from xscl.explain.text import WIDTH
 from xscl.explain.words import plain, shortened
 from xscl.language.same_query import bare
 from xscl.language.syntax import Block
+from xscl.pattern_stage.algebra.nodes import Node, Source
+from xscl.pattern_stage.plan.explained import MOp, Planned, rewritings
 
 __all__ = [
     "Box",
@@ -100,7 +100,7 @@ class _Events:
         plans = EventPlans(dissections)
         for dissection in dissections:
             for one in dissection.everything():
-                if is_events(one):
+                if one.query.language.schemas:
                     compiled = plans.of(one).compiled
                     places = []
                     for block in compiled.blocks:
@@ -210,10 +210,12 @@ def _names(of: Iterable[tuple[str, Hashable]]) -> tuple[str, ...]:
 
 def _of_patterns(dissections: Sequence[Dissection]) -> Iterator[Rewritten]:
     automata: dict[tuple[str, str], list[str]] = {}
+    plans = EventPlans(())
     for dissection in dissections:
         for one in dissection.everything():
-            if is_pattern(one) and not is_events(one):
-                automata.setdefault(pattern_template(one), []).append(one.query.name)
+            own = explained(one)
+            if own is not None and own.edges is not None:
+                automata.setdefault(own.template(one, plans), []).append(one.query.name)
     each = [
         Box(f"automaton {id}: {states}", queries=(name,))
         for (id, states), names in automata.items()

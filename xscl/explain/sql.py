@@ -1,12 +1,13 @@
-"""The conjunctive queries of queries as SQL, laid out for people (law 6)."""
+"""The conjunctive queries of queries as SQL, laid out for people
+(docs/laws.md#one-conjunctive-query)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from join_stage import Plan
 from xscl.dissection.parts import Dissection
 from xscl.explain.words import plain
+from xscl.join_stage import Plan
 
 __all__ = ["as_sql"]
 
@@ -31,7 +32,7 @@ def as_sql(dissections: Iterable[Dissection]) -> str:
 def _statement(plan: Plan) -> str:
     import sqlglot
 
-    from join_stage import to_sql
+    from xscl.join_stage import to_sql
 
     text = to_sql(plan.query(plan.outputs, plan.valued))
     laid_out = sqlglot.parse_one(text, read="duckdb")

@@ -1,12 +1,13 @@
 """A stage, as explain calls an operator: its comparisons by kind, its join graph after each
-reduction rule (section 6.4.2), and which of its sides wait for later documents (law 9)."""
+reduction rule (section 6.4.2), and which of its sides wait for later documents
+(docs/laws.md#time)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from templates import RULES, Edge, JoinGraph, Node
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
+from xscl.templates import RULES, Edge, JoinGraph, Node
 
 __all__ = ["RULE_NAMES", "Compared", "comparisons", "joins", "reduced", "roles", "waiting"]
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from templates import JoinGraph
 from xscl.counts import counted
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.explain.drawing import (
     Link,
     Piece,
     above,
+    automaton_row,
     beside,
     caption,
     framed,
@@ -28,12 +28,12 @@ from xscl.explain.drawing import (
     tree,
     wide,
 )
-from xscl.explain.event_plans import EventPlans, is_events
-from xscl.explain.events import event_states
+from xscl.explain.event_plans import EventPlans
+from xscl.explain.explained import Edges, States, explained
 from xscl.explain.notes import notes
-from xscl.explain.patterns import is_pattern, pattern_states
 from xscl.explain.stages import RULE_NAMES, comparisons, reduced, roles
 from xscl.explain.words import Words, numbered, plain
+from xscl.templates import JoinGraph
 
 __all__ = ["as_svg"]
 
@@ -80,6 +80,11 @@ fill:{ink}}}
 .xscl .twig{{fill:none;stroke:{line}}}
 .xscl .edge{{fill:none;stroke-width:1.8}}
 .xscl .value{{stroke:{join}}}
+.xscl .value.dashed{{stroke-dasharray:5 4}}
+.xscl .value.dead{{stroke:{line}}}
+.xscl .tip{{fill:{join};stroke:none}}
+.xscl .tip.dead{{fill:{line}}}
+.xscl .tip.residual{{fill:{other}}}
 .xscl .residual{{stroke:{other};stroke-dasharray:6 4}}
 .xscl .sign rect{{fill:{panel};stroke-width:1.4;stroke-dasharray:none}}
 .xscl .sign text{{stroke:none;font-weight:700}}
@@ -93,7 +98,7 @@ def as_svg(dissections: Iterable[Dissection]) -> str:
     given = [*dissections]
     plans = EventPlans(given)
     every = [one for dissection in given for one in dissection.everything()]
-    legend = [] if all(is_pattern(one) or is_events(one) for one in every) else [_legend()]
+    legend = [] if all(map(explained, every)) else [_legend()]
     drawn = [*(_query(one, plans) for one in every), *legend]
     whole = above(drawn if every else [caption("no query")], gap=24)
     inner = whole.at(_MARGIN, _MARGIN)
@@ -122,37 +127,34 @@ def _query(dissection: Dissection, plans: EventPlans) -> Piece:
         if count > 1:
             pieces.append(caption(f"disjunct {number} of {count}"))
         pieces += _disjunct(disjunct, Words(dissection, disjunct))
-    if is_pattern(dissection):
-        return above([*pieces, *_automaton(dissection)])
-    if is_events(dissection):
-        return above([*pieces, *_events(dissection, plans)])
+    if (own := explained(dissection)) is not None:
+        edges = None if own.edges is None else own.edges(dissection)
+        return above([*pieces, *_automaton(own.states(dissection, plans), edges)])
     said = [line for note in notes(dissection) for line in _wrapped(f"note: {note}")]
     return above([*pieces, caption(*said)] if said else pieces)
 
 
-def _automaton(dissection: Dissection) -> Iterator[Piece]:
-    """The states of a pattern one after the other, each with its edges, and what is said below."""
-    states, below = pattern_states(dissection)
-    drawn: list[Piece] = []
+def _automaton(drawing: States, ways: Edges | None) -> Iterator[Piece]:
+    """States in a row with the ways between them, or below what enters them, each with its edges;
+    then what is said below."""
+    states, below = drawing
+    drawn: list[tuple[Piece, bool]] = []
     for lines, edges in states:
-        if drawn:
-            drawn.append(Piece(22, 25, ('<path class="edge value" d="M0 12H22"/>',)))
-        kind = "" if edges else "output"
-        drawn.append(
-            tree([(0, None, lines, kind), *((n, 0, [e], "filter") for n, e in enumerate(edges, 1))])
-        )
-    yield framed(beside(drawn, gap=6), "panel")
-    yield caption(*(line for said in below for line in _wrapped(said)))
-
-
-def _events(dissection: Dissection, plans: EventPlans) -> Iterator[Piece]:
-    """What enters the automaton of an event query, and its states, each with its edges."""
-    states, below = event_states(dissection, plans)
-    drawn = [
-        tree([(0, None, lines, ""), *((n, 0, [e], "filter") for n, e in enumerate(edges, 1))])
-        for lines, edges in states
-    ]
-    yield framed(above(drawn), "panel")
+        forbidden = ways is not None and lines[0].startswith("!")
+        kind = "filter" if forbidden else "" if edges else "output"
+        leaves = ((n, 0, [edge], "filter") for n, edge in enumerate(edges, 1))
+        drawn.append((tree([(0, None, lines, kind), *leaves]), forbidden))
+    if ways is None:
+        yield framed(above(piece for piece, _ in drawn), "panel")
+    else:
+        between: dict[tuple[int, int], set[str]] = {}
+        for start, end, _, _, how in ways[1]:
+            between.setdefault((start, end), set()).add(how)
+        # One arrow stands for all between two states: for those that take an event, if there are.
+        kinds = {
+            pair: "value" if "" in how else f"value {max(how)}" for pair, how in between.items()
+        }
+        yield framed(automaton_row(drawn, kinds), "panel")
     yield caption(*(line for said in below for line in _wrapped(said)))
 
 

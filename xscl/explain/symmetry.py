@@ -7,9 +7,9 @@ of a block have one place, the comparisons alone decide.
 
 from __future__ import annotations
 
-from templates import FLIPPED
 from xscl.dissection.parts import Disjunct, JoinOperator
 from xscl.dissection.xpath_text import filters_of
+from xscl.templates import FLIPPED
 
 __all__ = ["finds_both_orders"]
 

@@ -12,16 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from templates import JoinGraph
 from xscl.counts import counted
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
-from xscl.explain.event_plans import EventPlans, is_events
-from xscl.explain.events import event_lines
+from xscl.explain.event_plans import EventPlans
+from xscl.explain.explained import explained
 from xscl.explain.notes import notes
-from xscl.explain.patterns import is_pattern, pattern_lines
 from xscl.explain.sample import names_of
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, listed, plain, shortened
+from xscl.templates import JoinGraph
 from xscl.times import span
 
 __all__ = ["WIDTH", "as_text", "fitted"]
@@ -71,11 +70,8 @@ def _query(dissection: Dissection, beside: _Beside, heading: str) -> Iterator[st
         reads = "reads" if len(readers) == 1 else "read"
         read = f", which {shortened(readers)} {reads}" if readers else ""
         yield f"  publishes to stream {dissection.feeds}{read}"
-    if is_pattern(dissection):
-        yield from pattern_lines(dissection)
-        return
-    if is_events(dissection):
-        yield from event_lines(dissection, beside.plans)
+    if (own := explained(dissection)) is not None:
+        yield from own.lines(dissection, beside.plans)
         yield from _sub_queries(dissection, beside)
         return
     count = len(dissection.disjuncts)

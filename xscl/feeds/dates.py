@@ -3,7 +3,7 @@
 A form is a regular expression that names the parts of a date: RFC 822 and ISO 8601, which nearly
 all feeds use, first; then Asctime, dates with slashes and Korean ones.  The names of months may be
 English, Greek or Hungarian.  A date without a zone is UTC; a part beyond its range counts on, so
-that 31 June is 1 July.  The rule about which dates to believe is the one of interface.md.
+that 31 June is 1 July.  docs/feeds.md#formats states which dates to believe.
 """
 
 from __future__ import annotations

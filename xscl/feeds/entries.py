@@ -15,7 +15,8 @@ from typing import NamedTuple
 from xscl.feeds.dates import seconds_of
 from xscl.feeds.html_text import Text, clean, guessed
 from xscl.feeds.items import Enclosure, Feed, Item
-from xscl.feeds.links import Rules, absolute, canonical
+from xscl.feeds.links import absolute
+from xscl.xpath_stage.urls import Rules, canonical
 
 __all__ = ["Based", "Channel", "Entry", "channel_feed", "entry_item"]
 

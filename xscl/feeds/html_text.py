@@ -1,6 +1,6 @@
 """HTML becomes its words and the addresses that it links to.
 
-libxml2's HTML reader tells its tags and texts one by one and no tree is built: the time is linear
+libxml2's HTML reader reports its tags and texts one by one and no tree is built: the time is linear
 in the length, and depth does not matter (a tree of 256 levels is where libxml2 stops).
 """
 
@@ -24,7 +24,7 @@ _BLOCK_NAMES = """
     form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table td th tr ul
 """
 BLOCKS = frozenset(_BLOCK_NAMES.split())
-"""The HTML elements that part words although no white space stands between them."""
+"""The HTML elements that part words although no white space is between them."""
 
 SILENT = frozenset({"script", "style"})
 """The HTML elements whose content nobody reads."""
@@ -92,7 +92,7 @@ def guessed(text: str) -> Text:
 
 
 def clean(text: str) -> str:
-    """A text on one line, without what XML forbids, and with two common mistakes mended: UTF-8
+    """A text on one line, without what XML forbids, and with two common mistakes fixed: UTF-8
     that was taken for ISO 8859-1, and Windows-1252 that was declared as that."""
     if not text.isascii():
         with suppress(UnicodeError):
@@ -109,13 +109,13 @@ def clean(text: str) -> str:
 
 
 class _Words:
-    """Takes what libxml2 tells."""
+    """Takes what libxml2 reports."""
 
     def __init__(self) -> None:
         self._words: list[str] = []
         self._links: list[str] = []
         self._silence: int | None = None
-        self.data = self._words.append  # libxml2 tells texts straight to the list
+        self.data = self._words.append  # libxml2 passes texts straight to the list
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "a":
@@ -145,7 +145,7 @@ class _Words:
         return text
 
     def _hush(self) -> None:
-        """Takes back what was told since a script or style began."""
+        """Takes back what was reported since a script or style began."""
         if self._silence is not None:
             del self._words[self._silence :]
             self._silence = None

@@ -1,7 +1,7 @@
 """When two items are one: pure functions, by which polling finds the new items.
 
 An item is known by its guid, else by its link, else by a hash of what it says.  Within a feed
-these tell three things apart: the same identity with another content hash is an edit; another
+these distinguish three things: the same identity with another content hash is an edit; another
 identity with the same likeness (link and title), while the earlier one is gone, is a feed that
 changed its guids; all else is new.  Dates take no part: feeds touch them without a change.
 """
@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from xscl.feeds.links import canonical
+from xscl.xpath_stage.urls import canonical
 
 if TYPE_CHECKING:
     from xscl.feeds.items import Item
@@ -21,7 +21,7 @@ __all__ = ["content_hash", "identity", "likeness"]
 
 
 def identity(item: Item) -> str:
-    """The item's guid, else its link in canonical form (whatever form its document bears), else a
+    """The item's guid, else its link in canonical form (whatever form its document has), else a
     hash of 32 hexadecimal digits."""
     return item.id or canonical(item.link) or _hash([*_said(item), str(item.published)])
 

@@ -1,5 +1,5 @@
 """The one shape of a feed's item, whatever the format, as data and as the document of
-interface.md:
+docs/feeds.md#formats:
 
     <item><feed/><site/><source/><id/><link/><rawlink/>*<title/><folder/>*<author/>*<category/>*
           <published/><updated/><summary/><content/><linked/>*<enclosure/>*</item>
@@ -75,6 +75,13 @@ class Item:
         without both."""
         return likeness(self)
 
+    def date(self, arrival: float) -> float | None:
+        """The date that its time is, if it arrived then (seconds); None where it has none, or one
+        in the future."""
+        dates = self.published, self.updated
+        time = timestamp(*dates, arrival)
+        return time if time in dates else None
+
     def envelope(self, stream: str, arrival: float, *, updates: bool = False) -> dict[str, object]:
         """The item's envelope, if it arrived then (seconds); with `updates`, each version of the
         item is a document of its own."""
@@ -115,13 +122,15 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class ParsedFeed:
     """A feed as it was read: its items in its own order, and what it says of how often to come
-    again (`ttl` in seconds, hours of the day in UTC, days of the week from Monday, 0)."""
+    again (`ttl` in seconds, hours of the day in UTC, days of the week from Monday, 0).  It is
+    `whole` if all of it could be read, and it is no archive and no page of several."""
 
     feed: Feed
     items: tuple[Item, ...]
     ttl: float | None = None
     skip_hours: frozenset[int] = frozenset()
     skip_days: frozenset[int] = frozenset()
+    whole: bool = True
 
     @property
     def title(self) -> str | None:

@@ -39,6 +39,7 @@ class JsonFeed:
         ):
             raise NotJsonFeed("is JSON, but no JSON Feed: it has no version or no items")
         self._items = feed["items"]
+        self.whole = not feed.get("next_url") and all(isinstance(one, dict) for one in self._items)
         self.channel = Channel(
             base=base,
             title=_string(feed, "title"),

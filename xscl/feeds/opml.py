@@ -34,7 +34,7 @@ _ADDRESSES = ("xmlUrl", "xmlurl", "xmlURL")
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A feed in a list: its address as it stands there, its title, its folders."""
+    """A feed in a list: its address as it is there, its title, its folders."""
 
     address: str
     title: str = ""
@@ -81,10 +81,10 @@ def with_feed(body: bytes, feed: Outline, *, site: str = "", folder: str | None 
     try:
         root = etree.fromstring(body, parser)
     except etree.XMLSyntaxError as error:
-        raise ValueError(f"is not well-formed ({error}); mend it first") from error
+        raise ValueError(f"is not well-formed ({error}); fix it first") from error
     place = next((child for child in root if str(child.tag).lower() == "body"), None)
     if place is None:
-        raise ValueError("has no <body>, where feeds are listed; mend it first")
+        raise ValueError("has no <body>, where feeds are listed; fix it first")
     if name := clean(folder or ""):
         place = _folder(place, name)
     title = feed.title or feed.address

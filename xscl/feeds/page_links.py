@@ -1,8 +1,8 @@
 """A web page becomes the feeds that it names, by `<link rel="alternate">` with the type of a feed
 (HTML standard, section 4.6.7.1).
 
-libxml2's HTML reader tells the tags one by one and no tree is built: of the page only the beginning
-is read, of its feeds so many are taken, and nothing is fetched.
+libxml2's HTML reader reports the tags one by one and no tree is built: of the page only the
+beginning is read, of its feeds so many are taken, and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def linked_feeds(body: bytes, base: str) -> list[LinkedFeed]:
 
 
 class _Links:
-    """Takes what libxml2 tells."""
+    """Takes what libxml2 reports."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -80,7 +80,7 @@ class _Links:
                 self.found.setdefault(address, LinkedFeed(address, title))
 
     def close(self) -> None:
-        """All has been told."""
+        """All has been reported."""
 
 
 def _joined(base: str, href: str) -> str:

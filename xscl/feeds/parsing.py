@@ -18,10 +18,10 @@ from lxml import etree
 from xscl.feeds.entries import channel_feed, entry_item
 from xscl.feeds.items import ParsedFeed
 from xscl.feeds.json_feed import JsonFeed, NotJsonFeed
-from xscl.feeds.links import CANONICAL, Rules
 from xscl.feeds.names import local_name
 from xscl.feeds.wild import Unreadable, WildFeed
 from xscl.feeds.xml_feed import ROOTS, XmlFeed
+from xscl.xpath_stage.urls import CANONICAL, Rules
 
 __all__ = ["NotAFeed", "parse_feed", "tree_of"]
 
@@ -74,6 +74,7 @@ def parse_feed(
             for day in schedule.get("skipdays", [])
             if day[:3].lower() in _DAYS
         ),
+        whole=read.whole,
     )
 
 

@@ -54,6 +54,9 @@ class Unreadable(ValueError):
 class WildFeed:
     """What feedparser makes of a feed; `base` is the web address that it came from, if any."""
 
+    whole = False
+    """What is not well-formed may end too early."""
+
     def __init__(self, body: bytes, base: str, content_type: str | None) -> None:
         if _WIDE_ENTITY.search(body):
             raise Unreadable("declares entities in UTF-16 or UTF-32, so it is not read as a feed")
@@ -71,7 +74,8 @@ class WildFeed:
             )
         except _BREAKDOWNS as error:
             raise Unreadable(f"is no feed that can be read ({error!r})") from error
-        # Entries alone may be any text that mentions an <item>.  CDF is not told by feedparser.
+        # Entries alone may be any text that mentions an <item>.  CDF is not recognised by
+        # feedparser.
         if not parsed.get("version") and first_name(body) != "channel":
             if first_name(body) == "html":
                 raise Unreadable("is an HTML page, no RSS, Atom or JSON feed")

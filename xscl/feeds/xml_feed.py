@@ -25,6 +25,10 @@ ROOTS = frozenset({"rss", "rdf", "feed"})
 
 _HOLDERS = frozenset({"rss", "rdf", "feed", "channel", "items"})
 _HTML_TYPES = frozenset({"", "text/html", "html", "application/xhtml+xml", "xhtml"})
+_ARCHIVE = "{http://purl.org/syndication/history/1.0}archive"
+_PAGES = frozenset({"next", "prev", "previous", "next-archive", "prev-archive"})
+"""What links of a feed lead to that is in pages, or in archives (RFC 5005)."""
+
 _ABOUT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
 
 Element = etree._Element
@@ -41,8 +45,12 @@ class XmlFeed:
         self._is_atom = local_name(root.tag) == "feed"
         self.channel = Channel(base=base)
         self.schedule: dict[str, list[str]] = {}
+        self.whole = True
         for head in self._heads():
             for element in head:
+                relation = element.get("rel") if local_name(element.tag) == "link" else None
+                if element.tag == _ARCHIVE or (relation or "").strip().lower() in _PAGES:
+                    self.whole = False
                 if reader := _CHANNEL.get(self._name(element)):
                     reader(self, element)
 

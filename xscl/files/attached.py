@@ -1,7 +1,7 @@
-"""DuckDB files, opened one after the other by one instance of DuckDB that has none of its own.
+"""DuckDB files, opened one after the other by one instance of DuckDB without a file of its own.
 
-To start an instance takes 20 ms of a processor, to attach a file to it 1 ms; the locks, and what is
-told of them, are the same.  The instance is of a connection of `instance_for`, and goes with it.
+Starting an instance takes 20 ms of a processor, attaching a file to it 1 ms; locks, and the errors
+about them, are the same.  The instance belongs to a connection of `instance_for`, and ends with it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ _NAME = "file"
 
 
 def instance_for(path: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
-    """An instance for a file and for drafts of it: what has no room in memory is beside it."""
-    # One thread: what is read and written is small, and the other cores are others'.
+    """An instance for a file and for drafts of it; what exceeds memory is written next to the
+    file."""
+    # One thread: the data are small, and the other cores are for other work.
     return duckdb.connect(config={"threads": 1, "temp_directory": f"{os.fspath(path)}.tmp"})
 
 
 def attach(connection: duckdb.DuckDBPyConnection, path: Path, *, read_only: bool = False) -> None:
-    """Opens a file, which is made where there is none: the statements of the connection are about
-    it from then on."""
+    """Opens a file, creating it where there is none: the statements of the connection are about it
+    from then on."""
     quoted = str(path).replace("'", "''")
     how = "(TYPE duckdb, READ_ONLY)" if read_only else "(TYPE duckdb)"
     connection.execute(f"ATTACH '{quoted}' AS {_NAME} {how}")
@@ -43,7 +44,7 @@ def detach(connection: duckdb.DuckDBPyConnection) -> None:
 def attached(
     instance: duckdb.DuckDBPyConnection, path: Path, *, read_only: bool = False
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a file that is open for the block; what is not committed there is undone."""
+    """A connection to a file that is open during the block; uncommitted changes are undone."""
     with instance.cursor() as connection:
         attach(connection, path, read_only=read_only)
         try:

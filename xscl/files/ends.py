@@ -1,8 +1,8 @@
 """The files that a command writes and those that it reads -> a refusal where one is both.
 
-Two names mean one file by what the system says of it (device and inode): links of both kinds count.
-A name of which there is no file yet means the place that it leads to.  Whatever is below a folder
-that is read, or of a name that a pattern reads, is read the next time, if not this time.
+Two names mean one file by its device and inode: links of both kinds count.  A name without a file
+yet means the place that it leads to.  Whatever is in a directory that is read, or matches a pattern
+that is read, is read the next time, if not this time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Key = str | tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A file or folder, and how its user has named it: the option with its value.  Of a file that
-    is read, the path may be a `pattern` of many."""
+    """A file or directory, and how its user has named it: the option with its value.  The path of a
+    file that is read may be a `pattern` of many."""
 
     said: str
     path: str
@@ -32,7 +32,7 @@ class End:
 
 
 def refuse_shared(outputs: Sequence[End], inputs: Sequence[End]) -> None:
-    """Raises XSCLError where an output is an input, lies among inputs, or is another output."""
+    """Raises XSCLError where an output is an input, is among inputs, or is another output."""
     written: dict[Key, End] = {}
     for output in outputs:
         key = _key(output.path)
@@ -43,7 +43,7 @@ def refuse_shared(outputs: Sequence[End], inputs: Sequence[End]) -> None:
             try:
                 found = os.stat(path)
             except OSError:
-                continue  # whoever reads it says so
+                continue  # reading it reports the error
             if (same := written.get((found.st_dev, found.st_ino))) is not None:
                 raise _refused(same, "is the same file as", read)
         for output in written.values():
@@ -61,7 +61,7 @@ def _refused(one: End, how: str, other: End) -> XSCLError:
 
 
 def _key(path: str) -> Key | None:
-    """What is the same for all names of a file; None for a device, which has no content."""
+    """A key that all names of a file share; None for a device, which has no content."""
     try:
         found = os.stat(path)
     except OSError:
@@ -72,7 +72,7 @@ def _key(path: str) -> Key | None:
 
 
 def _paths(read: End) -> Iterator[str]:
-    """All files of what is read, and folders."""
+    """All files of an input, and directories."""
     for path in glob.iglob(read.path, recursive=True) if read.pattern else [read.path]:
         yield path
         for folder, _, names in os.walk(path) if not read.pattern else ():
@@ -99,5 +99,5 @@ def _among(path: str, read: End) -> bool:
 
 
 def _below(path: str, folder: str) -> bool:
-    """Whether a path leads into a folder, at any depth."""
+    """Whether a path leads into a directory, at any depth."""
     return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))

@@ -1,4 +1,4 @@
-"""A file becomes its bytes, decompressed where it is gzipped; its first bytes tell that."""
+"""A file becomes its bytes, decompressed where its first bytes are those of a gzipped file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ Source = str | os.PathLike[str]
 def opened(source: Source) -> Iterator[BinaryIO]:
     """A file, or standard input for `-`, to be read from its beginning.
 
-    Compressed data that are damaged or end early are an OSError, as is what cannot be opened.
+    Compressed data that are damaged or end early are an OSError, as is a file that cannot be
+    opened.
     """
     name = "standard input" if source == "-" else os.fspath(source)
     with contextlib.ExitStack() as stack, named(name):
@@ -57,11 +58,11 @@ def _buffered(source: Source, stack: contextlib.ExitStack) -> io.BufferedReader[
     if source != "-":
         return stack.enter_context(open(source, "rb"))
     standard: Any = sys.stdin.buffer
-    # Another program's, such as a test's, need not be one that can look ahead.
+    # Another program's object, such as a test's, may be unable to look ahead.
     return standard if hasattr(standard, "peek") else io.BufferedReader(standard)
 
 
 def _begins_compressed(file: io.BufferedReader[Any]) -> bool:
-    # Of a pipe there may be one byte so far; no text begins with that.
+    # A pipe may have one byte so far; no text begins with that.
     begin = file.peek(2)[:2]
     return begin != b"" and _MAGIC.startswith(begin)

@@ -1,4 +1,4 @@
-"""A failure to read or write that names no file -> one that does: a full disk tells no name."""
+"""A failure to read or write that names no file -> one that does: a full disk reports no name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["named"]
 
 @contextlib.contextmanager
 def named(name: str | os.PathLike[str]) -> Iterator[None]:
-    """Around what reads or writes a file that is open."""
+    """Names the file in errors of reading or writing it."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Files that are there whole or as they were: written beside, forced to the disk, then named.
+"""Files that are there whole or as they were: drafted next to the file, synced, then renamed.
 
-Whatever ends the process, whoever reads such a file has the old one or the new one.  That holds
-after a power cut, too: the bytes are on the disk before the name is theirs, and the name is on the
-disk before anything goes on.  A kill may leave a draft, `.NAME.` with eight digits and `.draft`.
+Whatever ends the process, a reader of such a file gets the old one or the new one.  That holds
+after a power cut, too: the bytes are on the disk before they get the name, and the name is on the
+disk before anything continues.  A kill may leave a draft, `.NAME.` with eight digits and `.draft`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TextIO
 __all__ = ["DRAFT", "drafted", "in_place", "put", "replace_file", "sync_folder", "written_whole"]
 
 DRAFT = ".draft"
-"""How the name of a draft ends."""
+"""The ending of a draft's name."""
 
 _DEVICES = ("/dev", "/proc")
 
@@ -28,10 +28,10 @@ _DEVICES = ("/dev", "/proc")
 def drafted(
     path: str | Path, *, new: bool = False, dropped: Callable[[], bool] = lambda: False
 ) -> Iterator[Path]:
-    """A name beside a file.  What is written there takes the file's place at the end of the block,
+    """A name next to a file.  What is written there replaces the file at the end of the block,
     unless that raises, or it is to be `dropped`.
 
-    With `new` there must be no file yet: FileExistsError says that somebody was faster.
+    With `new` the file must not exist yet: FileExistsError means that another process was faster.
     """
     # Where the name is a link, the file that it leads to is replaced, not the link.
     target = Path(os.path.realpath(path))
@@ -43,12 +43,12 @@ def drafted(
                 shutil.copymode(target, draft)
             put(draft, target, new=new)
     except OSError as error:
-        # Nobody has asked for a file of the draft's name.
+        # The name of the draft is not the one that the user has asked for.
         if error.filename in (None, str(draft), draft):
             error.filename, error.filename2 = os.fspath(path), None
         raise
     finally:
-        # With what a database had beside it.
+        # With the files that a database had next to it.
         for left in (draft, draft.with_name(f"{draft.name}.wal")):
             with contextlib.suppress(OSError):
                 left.unlink()
@@ -66,7 +66,7 @@ def put(draft: Path, target: Path, *, new: bool = False) -> None:
 
 
 def replace_file(path: str | Path, content: str | bytes | memoryview, *, new: bool = False) -> None:
-    """Puts a text (as UTF-8) or bytes in a file's place at once; `new` as for `drafted`."""
+    """Replaces a file by a text (as UTF-8) or bytes in one step; `new` as for `drafted`."""
     with drafted(path, new=new) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
@@ -75,8 +75,8 @@ def replace_file(path: str | Path, content: str | bytes | memoryview, *, new: bo
 def written_whole(
     path: str | Path, dropped: Callable[[], bool] = lambda: False
 ) -> Iterator[TextIO]:
-    """A file to write a text to, which takes the place of another at the end of the block, unless
-    that raises, or it is to be `dropped`; what has no place (see `in_place`) gets it at once."""
+    """A file to write a text to, which replaces another at the end of the block, unless that
+    raises, or it is to be `dropped`; a target that is `in_place` is written directly."""
     if in_place(path):
         with open(path, "a", encoding="utf-8") as file:
             yield file
@@ -86,8 +86,8 @@ def written_whole(
 
 
 def in_place(path: str | Path) -> bool:
-    """Whether a path is no file that another could replace: a pipe, a terminal, or a name of an
-    open file, as `/dev/stdout` is, wherever that leads.
+    """Whether a path cannot be replaced by another file: a pipe, a terminal, or a name of an open
+    file, as `/dev/stdout` is, wherever that leads.
 
     >>> in_place("/dev/stdout"), in_place("matches.jsonl")
     (True, False)

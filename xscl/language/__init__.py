@@ -14,11 +14,13 @@ A text's way, in order:
       patterns/       EVENT and PATTERN, by patterns.lark -> components, conditions, values
       events/         FILTER, NEXT, FOLD, UNION, WINDOW, by events.lark -> expressions; which part
                       of a statement is in which language
+      eql/            patterns with `;`, `|`, `\\` and `+`, and WHERE, by eql.lark -> what is after
+                      what, qualifications; what a comparison with an exception may read; notes
     checks/         a query -> the problems of its names, variables, functions and size
     parameters.py   a query with parameters, and values -> a query (a place of one: blanks.py)
     normal_form.py  a predicate -> value-join normal form (section 6.2 of the thesis)
 
-Beside it: the nodes of a tree (syntax/), walks over queries (walk.py) and over the conditions of
+Alongside it: the nodes of a tree (syntax/), walks over queries (walk.py) and over the conditions of
 filters (conditions.py), a tree as text again (unparse.py), whether two queries say the same
 (same_query.py), the sentences of errors (problems.py; of syntax errors: problem_words.py,
 checks/other_languages.py).

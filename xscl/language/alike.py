@@ -27,7 +27,9 @@ from xscl.language.parameters import Prepared
 from xscl.language.parsing import parse_query
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
-from xscl.language.syntax import Declared, Events, Query
+from xscl.language.syntax import Declared, Query
+from xscl.language.syntax.languages import JOINS
+from xscl.language.walk import with_sub_queries
 
 __all__ = ["SYMBOL", "AlikeStatements", "Instance", "TextPlace", "by_symbol"]
 
@@ -153,7 +155,7 @@ class _Parts(NamedTuple):
 
 @lru_cache(maxsize=10_000)
 def _literal(token: str) -> tuple[str, str]:
-    """The literal that begins a token, and what stands in the place of the token."""
+    """The literal that begins a token, and what is in the place of the token."""
     if token[0] in "'\"":
         return token, "'"
     number = _NUMBER.match(token)
@@ -206,8 +208,8 @@ def _in_symbols(parts: _Parts, place: TextPlace) -> Prepared | None:
     whole = Statement(0, len(text), None, None, (), (), None)
     with suppress(Unreadable):
         query, problems = parse_query(text, text, whole, place.name, place.namespaces)
-        of_events = isinstance(query.source, Events)
-        if not (problems or of_events or check(query, text)):
+        joined = all(one.language is JOINS for one in with_sub_queries(query))
+        if joined and not (problems or check(query, text)):
             return Prepared(query, _numbered(0, pieces))
     return None
 

@@ -1,5 +1,5 @@
-"""The places of a query's parameters: what stands there with a value, which values cannot, and the
-program that makes a query anew of its values.
+"""The places of a query's parameters: what goes there for a value, which values cannot, and the
+program that makes a query again from its values.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from xscl.language.checks.functions import NO_PATTERN, bad_pattern
 from xscl.language.conditions import binds
 from xscl.language.syntax import (
     Call,
+    Contained,
     EventPattern,
-    Events,
     Function,
     JSONArray,
     JSONConstant,
@@ -45,6 +45,7 @@ class Use(Enum):
     CONSTANT = auto()
     JSON = auto()
     PATTERN = auto()
+    STRING = auto()
     LATE_FILTER = auto()
     WINDOW = auto()
     WITHIN = auto()
@@ -60,7 +61,7 @@ class Blank:
     unit: str
 
     def make(self, values: Mapping[str, Any], nodes: list[Any]) -> object:
-        """The node that stands here with some values."""
+        """The node that is here with some values."""
         value: Value = values[self.name]
         match self.use:
             case Use.WINDOW | Use.WITHIN:
@@ -84,6 +85,8 @@ class Blank:
                 return bad_pattern(value)
             case Use.PATTERN, _:
                 return NO_PATTERN
+            case Use.STRING, int() | float():
+                return f"the parameter `:{self.name}` takes a string behind CONTAINS, found {value}"
             case Use.LATE_FILTER, int() | float():
                 return LATE_POSITION
             case ((Use.WINDOW | Use.WITHIN), str()):
@@ -147,7 +150,7 @@ def _is_constant(query: Query, node: object, literals: Mapping[int, str]) -> boo
     """Whether a node is one of the literals that are parameters: a window is in an event query,
     whose plan has one for all of its lengths."""
     if isinstance(node, Window):
-        return isinstance(query.source, Events) and node.length is not None and node.at in literals
+        return query.language.schemas and node.length is not None and node.at in literals
     return isinstance(node, Literal) and node.at in literals
 
 
@@ -219,6 +222,8 @@ def _uses(node: object) -> Iterator[tuple[int, Use]]:
             yield at, Use.PATTERN
         case Call("matches", (_, Parameter(_, at) | Literal(_, at))):
             yield at, Use.PATTERN
+        case Contained(_, Parameter(_, at)):
+            yield at, Use.STRING
         case JSONObject(members):
             yield from ((value.at, Use.JSON) for _, value in members)
         case JSONArray(items):

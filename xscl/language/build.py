@@ -1,7 +1,7 @@
 """From lark's tree to the nodes of `syntax.py`: paths, filters and what SELECT names.
 
 Strings are unquoted and prefixes replaced by their namespaces.  A problem on the way (an
-unknown prefix) is noted and the tree finished, so that all errors of a query are reported at once.
+unknown prefix) is noted and the tree finished, so that all errors of a query are reported together.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class Builder:
     def insert(self, node: Branch) -> Insert:
         first = node.children[0]
         if isinstance(first, Token) and first != "string":
-            self.note(self.at(first), f"`{first}()` cannot stand here; only `string()` can")
+            self.note(self.at(first), f"`{first}()` is not allowed here; only `string()` can")
         path = self.variable_path(as_branch(node.children[-1]))
         return Insert(path, string=isinstance(first, Token))
 

@@ -1,7 +1,7 @@
 """Conditions of filters as syntax: their parts, and what follows from these alone.
 
 A condition whose value is a number asks for a position when it stands alone in a filter, and
-`last()` asks for one wherever it stands in the filter's own context (language.md, section 2).
+`last()` asks for one wherever it is in the filter's own context (docs/semantics.md#filters).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NUMERIC = frozenset({"count", "last", "number", "string-length"})
 
 
 def operands_of(condition: Condition) -> tuple[Condition, ...]:
-    """The conditions right below one; the filters of a path stand in a context of their own."""
+    """The conditions right below one; the filters of a path are in a context of their own."""
     match condition:
         case Function():
             return condition.arguments

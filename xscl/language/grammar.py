@@ -1,9 +1,9 @@
-"""The grammars of the language as lark's tables: `grammar.lark`, `patterns.lark` and `events.lark`,
-compiled, each with `paths.lark` behind it.
+"""The grammars of the language as lark's tables: `grammar.lark`, `patterns.lark`, `events.lark`,
+`automata.lark` and `eql.lark`, compiled, each with those behind it that it shares with others.
 
-Compiling takes a sixth of a second, so the tables are kept beside them, in files ending in
+Compiling takes a sixth of a second, so the tables are kept alongside them, in files ending in
 `.tables`, under the names of the grammar and of the lark that they are of; of another one, they are
-made anew.  `python -m xscl.language.grammar` writes them.
+made again.  `python -m xscl.language.grammar` writes them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,25 @@ from xscl.language.checks.names import (
 
 __all__ = ["STARTS", "Grammar", "compiled", "grammar", "name_of"]
 
-Grammar = OneOf["grammar", "patterns", "events"]
+Grammar = OneOf["grammar", "patterns", "events", "automata", "eql"]
 
 STARTS: dict[Grammar, tuple[str, ...]] = {
     "grammar": ("declaration", "query", "insert", "variable_path"),
-    "patterns": ("pattern", "items", "value"),
+    "patterns": ("pattern", "items", "value", "block"),
     "events": ("event_query", "stream", "cell"),
+    "automata": ("fence", "transfer"),
+    "eql": ("eql_query", "eql_sub_query", "eql_cell"),
 }
 """The rules that texts are read by."""
+
+_SHARED: dict[Grammar, tuple[str, ...]] = {
+    "grammar": ("paths",),
+    "patterns": ("values", "paths"),
+    "events": ("values", "paths"),
+    "automata": ("values", "paths"),
+    "eql": ("values", "paths"),
+}
+"""The grammars that are put behind each."""
 
 _FOLDER = Path(__file__).parent
 _PATTERNS = {
@@ -58,7 +69,7 @@ def grammar(which: Grammar) -> lark.Lark:
 
 
 def compiled(which: Grammar) -> lark.Lark:
-    """The tables of a grammar, made anew."""
+    """The tables of a grammar, made again."""
     starts = [*STARTS[which]]
     return lark.Lark(_text(which), parser="lalr", start=starts, maybe_placeholders=False)
 
@@ -72,7 +83,7 @@ def name_of(which: Grammar) -> bytes:
 @cache
 def _text(which: Grammar) -> str:
     text = "\n".join(
-        (_FOLDER / f"{name}.lark").read_text(encoding="utf-8") for name in (which, "paths")
+        (_FOLDER / f"{name}.lark").read_text(encoding="utf-8") for name in (which, *_SHARED[which])
     )
     for word, pattern in _PATTERNS.items():
         # A slash would end lark's own pattern.

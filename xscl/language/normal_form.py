@@ -3,7 +3,7 @@
 Section 6.2 of the thesis: every predicate can be rewritten such that it compares variables only.
 Here a path from a variable becomes a node of its own for each occurrence, a literal becomes a
 filter of the node it is compared with, `OR` splits the query into conjunctive ones, and what
-compares two literals is decided at once.
+compares two literals is decided immediately.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
-from templates import FLIPPED
-from xpath_stage import apply, compared, number_text
 from xscl.language.problems import Unbound
 from xscl.language.syntax import (
     Comparison,
@@ -27,6 +25,8 @@ from xscl.language.syntax import (
     VariablePath,
     Wrapped,
 )
+from xscl.templates import FLIPPED
+from xscl.xpath_stage import apply, compared, number_text
 
 __all__ = ["ConstantTest", "NodeComparison", "Operand", "conjunctions", "disjuncts", "side_of"]
 
@@ -95,7 +95,7 @@ def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
     left, right = side_of(comparison.left), side_of(comparison.right)
     operator = comparison.operator
     if not isinstance(left, Operand):
-        # A constant on the left: decided at once, or read from the other side.
+        # A constant on the left: decided immediately, or read from the other side.
         if not isinstance(right, Operand):
             if isinstance(left, Parameter):
                 raise Unbound(left.name)

@@ -1,8 +1,8 @@
-"""Parameters: from a query with `:name` in it and values to a query with constants (language.md,
-section 9).
+"""Parameters: from a query with `:name` in it and values to a query with constants
+(docs/language.md#parameters).
 
 The text is parsed once, whatever the number of rows of values.  A row runs a short program: it
-makes the constants, and anew the nodes on the way from them to the root; all
+makes the constants, and the nodes on the way from them to the root again; all
 others are shared.  What depends on a value is checked with it: the pattern of `matches()`, a
 number alone in a filter (it asks for a position), the length of a window.
 """
@@ -16,13 +16,13 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
-from xpath_stage import foreign_character
 from xscl.errors import QueryError
 from xscl.language.blanks import Blank, Remade, Use, Value, program_of
 from xscl.language.events.walk import is_inlined
 from xscl.language.problems import Problem
-from xscl.language.syntax import Events, Parameter, Query, SubQuery, Window
+from xscl.language.syntax import Parameter, Query, SubQuery, Window
 from xscl.language.walk import operands
+from xscl.xpath_stage import foreign_character
 
 __all__ = ["Prepared", "bind", "parameters"]
 
@@ -91,13 +91,13 @@ class Prepared:
         if self.query.publish is not None:
             return False
         inner = [*_inner(self.query)]
-        if isinstance(self.query.source, Events):
+        if self.query.language.schemas:
             return not any(map(_stands_apart, inner))
         return not inner
 
     @cached_property
     def of_conditions(self) -> frozenset[str]:
-        """The parameters that stand nowhere but in conditions and windows, as those of an event
+        """The parameters that are nowhere but in conditions and windows, as those of an event
         query may."""
         others = {blank.name for blank in self._blanks if blank.use in (Use.JSON, Use.LATE_FILTER)}
         return frozenset(self.parameters.keys() - others)
@@ -170,7 +170,7 @@ class Prepared:
         return [name for name in self.parameters if name not in named], others
 
     def _are_fine(self, values: Mapping[str, object]) -> bool:
-        """Whether a row has no problems, told quickly: as most have none, and there are many."""
+        """Whether a row has no problems, decided quickly: as most have none, and there are many."""
         constants, others = self._plain
         for name in constants:
             value = values.get(name)

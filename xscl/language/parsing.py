@@ -9,25 +9,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
+from typing import cast
 
-from lark import Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Token, Tree
 
 from xscl.language.build import Branch, Builder, Node, as_token
 from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, RESERVED, unquoted
 from xscl.language.events.levels import Level, root_level
-from xscl.language.grammar import STARTS, Grammar, grammar
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source
 from xscl.language.syntax import (
     Declared,
+    Described,
     Element,
     EventPattern,
     Insert,
+    Item,
     JSONObject,
     Name,
     Query,
@@ -36,6 +37,7 @@ from xscl.language.syntax import (
     Source,
     VariablePath,
 )
+from xscl.language.trees import tree_of
 
 NOTHING_DECLARED: Mapping[str, Declared] = MappingProxyType({})
 
@@ -56,7 +58,7 @@ def parse_declaration(text: str, statement: Statement) -> tuple[str, str] | Decl
     _readable(statement)
     if _STREAM.match(text, statement.start, statement.end) is not None:
         return _stream(text, statement)
-    prefix, string = _tree(text, statement.start, statement.end, "declaration").children
+    prefix, string = tree_of(text, statement.start, statement.end, "declaration").children
     assert isinstance(prefix, Token)
     assert isinstance(string, Token)
     uri = unquoted(string)
@@ -74,10 +76,10 @@ def parse_declaration(text: str, statement: Statement) -> tuple[str, str] | Decl
 
 
 def _stream(text: str, statement: Statement) -> Declared:
-    tree = _tree(text, statement.start, statement.end, "stream")
+    tree = tree_of(text, statement.start, statement.end, "stream")
     tokens = [as_token(child) for child in tree.children]
-    spelt = [unquoted(token) if token.type == "STRING" else str(token) for token in tokens]
-    stream, *names = spelt
+    written = [unquoted(token) if token.type == "STRING" else str(token) for token in tokens]
+    stream, *names = written
     for number, name in enumerate(names):
         if name in names[:number]:
             at = statement.start + (tokens[number + 1].start_pos or 0)
@@ -135,15 +137,20 @@ class _Reading:
         self.level = level
         self.markups = {markup.start: markup for markup in statement.markups}
         self.patterns = {pattern.start: pattern for pattern in statement.patterns}
-        # A list stands behind white space or a parenthesis: its place is that of SELECT's end.
+        # A list follows white space or a parenthesis: its place is that of SELECT's end.
         self.lists = {one.items[0]: one.items for one in statement.patterns if one.items}
         self.others = {other.start: other for other in level.others() if other.start < other.end}
 
     def read(self, depth: int) -> Query:
-        """The query of the stretch, which stands in `depth` parentheses."""
+        """The query of the stretch, which is in `depth` parentheses."""
         start, end = self.level.start, self.level.end
-        rule = "event_query" if self.level.of_events else "query"
-        tree = _tree(self.cut(), start, end, rule, "`)`" if depth else "`;`")
+        rule = "eql_sub_query" if depth and self.level.of_eql else self.level.rule
+        tree = tree_of(self.cut(), start, end, rule, "`)`" if depth else "`;`")
+        if self.level.of_eql:
+            from xscl.language.eql.build import ReadEQL
+
+            read = ReadEQL(self.builder, self.constructed, self.other, self.finished)
+            return read.query(tree, depth)
         if not self.level.of_events:
             return self.query(tree, depth)
         from xscl.language.events.build import ReadEvents
@@ -157,7 +164,7 @@ class _Reading:
         """The scanned text with a sign for each part that another grammar reads."""
         text = self.scanned
         cut = [(start, other.end, "\x02") for start, other in self.others.items()]
-        if not self.level.of_events:
+        if self.level.rule == "query":
             for pattern in self.patterns.values():
                 cut.append((pattern.start, pattern.end, "\x01"))
                 if pattern.items is not None:
@@ -171,7 +178,7 @@ class _Reading:
         return "".join([*pieces, text[at:]]) if pieces else text
 
     def other(self, at: int, depth: int) -> Query:
-        """The query in another language that stands at a place."""
+        """The query in another language that is at a place."""
         level = self.others[at]
         reading = _Reading(
             self.original,
@@ -197,7 +204,7 @@ class _Reading:
         )
 
     def query(self, node: Branch, depth: int) -> Query:
-        """The query of a tree that stands in `depth` parentheses, but an event query."""
+        """The query of a tree that is in `depth` parentheses, but an event query."""
         *selecting, last = node.children
         if isinstance(last, Token) and last.type == "QUERY":
             return self.other(self.builder.at(last), depth)
@@ -209,15 +216,41 @@ class _Reading:
             source = self.pattern(self.builder.at(last))
         else:
             source = build_source(self.builder, last, self.query, depth)
+        described = source.automaton if isinstance(source, Described) else None
+        if described is not None and described.publish is not None:
+            name = Name(described.publish, source.at)
+            if publish is not None and publish.text != name.text:
+                self.builder.note(publish.at, f"the description publishes to `{name.text}`")
+            publish = name
+        if isinstance(source, Described) and selecting:
+            source, selecting = self.fields(selecting[1], source), []
         select = self.select(selecting[1], source) if selecting else None
         return self.finished(select, source, self.builder.first(node), publish)
 
-    def pattern(self, at: int) -> EventPattern:
+    def pattern(self, at: int) -> EventPattern | Described:
         from xscl.language.patterns.build import build_pattern
 
+        if self.scanned[at] in "aA":
+            from xscl.language.automata.build import build_described
+
+            begun = self.original.index("{", at)
+            return build_described(self.inner(at), self.original, begun, self.patterns[at].end)
         end = self.patterns[at].end
-        tree = _tree(self.scanned, at, end, "pattern", "`)`, `PUBLISH`, `;`")
+        tree = tree_of(self.scanned, at, end, "pattern", "`)`, `PUBLISH`, `;`")
         return build_pattern(self.inner(at), tree)
+
+    def fields(self, selection: Node, source: Described) -> Described:
+        """An automaton of whose register a SELECT lists fields."""
+        from xscl.language.automata.build import selected_fields
+
+        if isinstance(selection, Token) and selection.type == "STAR":
+            return source
+        if isinstance(selection, Token) and selection.type == "EVENTS":
+            items = cast(tuple[Item, ...], self.select(selection, source))
+            return replace(source, fields=selected_fields(self.builder, items, source.automaton))
+        problem = "of an automaton SELECT lists fields of its register, as in `SELECT a, b AS c`"
+        self.builder.note(self.builder.first(selection), problem)
+        return source
 
     def select(self, selection: Node, source: Source) -> Select:
         if isinstance(selection, Tree):
@@ -229,9 +262,9 @@ class _Reading:
 
             start, end = self.lists[self.builder.at(selection)]
             return build_items(
-                self.inner(start), _tree(self.scanned, start, end, "items", "`FROM`")
+                self.inner(start), tree_of(self.scanned, start, end, "items", "`FROM`")
             )
-        return self.constructed(selection, computing=isinstance(source, EventPattern))
+        return self.constructed(selection, computing=source.language.timed)
 
     def constructed(self, selection: Token, *, computing: bool = True) -> Element | JSONObject:
         """The constructor at a place; `computing` says whether what it inserts may be computed."""
@@ -241,24 +274,24 @@ class _Reading:
             insert, path = self.selected_insert, self.selected
         constructed: Element | JSONObject
         if selection.type == "CONSTRUCTOR":
-            from xscl.language.constructor import construct
+            from xscl.language.constructors.xml_constructor import construct
 
             namespaces = self.builder.namespaces
             constructed, problems = construct(self.original, self.markups[at], namespaces, insert)
         else:
-            from xscl.language.json_constructor import construct_json
+            from xscl.language.constructors.json_constructor import construct_json
 
             constructed, problems = construct_json(self.original, at, path, computing=computing)
         self.builder.problems += problems
         return constructed
 
-    # What stands in a constructor, between two offsets.
+    # What is in a constructor, between two offsets.
 
     def insert(self, start: int, end: int) -> Insert:
-        return self.inner(start).insert(_tree(self.original, start, end, "insert", "`}`"))
+        return self.inner(start).insert(tree_of(self.original, start, end, "insert", "`}`"))
 
     def path(self, start: int, end: int, followed_by: str) -> VariablePath | Selected:
-        tree = _tree(self.original, start, end, "variable_path", followed_by)
+        tree = tree_of(self.original, start, end, "variable_path", followed_by)
         return self.inner(start).variable_path(tree)
 
     def selected_insert(self, start: int, end: int) -> Insert:
@@ -269,69 +302,17 @@ class _Reading:
         return Insert(self.selected(*inner, "`}`"), string is not None)
 
     def selected(self, start: int, end: int, followed_by: str) -> VariablePath | Selected:
+        from xscl.language.eql.build import build_eql_cell
         from xscl.language.events.build import build_cell
         from xscl.language.patterns.build import build_selected
 
-        rule, build = ("cell", build_cell) if self.level.of_events else ("value", build_selected)
-        tree = _tree(self.original, start, end, rule, followed_by)
+        rule, build = "value", build_selected
+        if self.level.of_events:
+            rule, build = "cell", build_cell
+        elif self.level.of_eql:
+            rule, build = "eql_cell", build_eql_cell
+        tree = tree_of(self.original, start, end, rule, followed_by)
         return build(self.inner(start), tree)
 
     def inner(self, start: int) -> Builder:
         return Builder(self.builder.namespaces, self.builder.problems, start)
-
-
-def _tree(text: str, start: int, end: int, rule: str, followed_by: str = "`;`") -> Tree[Token]:
-    """Apply one rule to a stretch of the text; `followed_by` is what may stand after it.
-
-    The tree's places count from the start of the stretch (lark would count the lines before
-    it anew for each one).
-    """
-    try:
-        tree = grammar(_grammar_of(rule)).parse(text[start:end], start=rule)
-    except UnexpectedInput as refusal:
-        raise Unreadable(*_refusal(refusal, text, start, end, rule, followed_by)) from None
-    assert isinstance(tree, Tree)
-    return tree
-
-
-def _grammar_of(rule: str) -> Grammar:
-    """The grammar that has a rule to begin with."""
-    return next(which for which, rules in STARTS.items() if rule in rules)
-
-
-def _refusal(
-    refusal: UnexpectedInput, text: str, start: int, end: int, rule: str, followed_by: str
-) -> tuple[int, str]:
-    # What is said of mistakes alone comes with the first one.
-    from xscl.language.checks.other_languages import meant
-    from xscl.language.patterns.refused import meant_by_pattern
-    from xscl.language.problem_words import expected, found, refused_axis
-
-    at = end
-    if isinstance(refusal, UnexpectedCharacters):
-        at = start + (refusal.pos_in_stream or 0)
-    elif isinstance(refusal, UnexpectedToken) and refusal.token.type != "$END":
-        at = start + (refusal.token.start_pos or 0)
-    if (axis := refused_axis(text, start, at)) is not None:
-        return axis
-    what = found(text, at, end if at < end else len(text))
-    # An LALR parser finishes what it can before it refuses a token; what could have stood there
-    # is asked of one that has only come as far as the token before.
-    parser = grammar(_grammar_of(rule)).parse_interactive(text[start:end], start=rule)
-    with suppress(UnexpectedInput):
-        for token in parser.iter_parse():
-            if start + (token.start_pos or 0) >= at:
-                break
-    accepted = parser.accepts()  # type: ignore[no-untyped-call]
-    if rule == "pattern" and (problem := meant_by_pattern(text[start:end], at - start)) is not None:
-        return start + problem.at, problem.text
-    if rule == "event_query":
-        from xscl.language.events.refused import meant_by_events
-
-        problem = meant_by_events(text[start:end], at - start)
-        if problem is not None:
-            return start + problem.at, problem.text
-    if rule == "query" and (problem := meant(text[start:end], at - start, accepted)) is not None:
-        return start + problem.at, problem.text
-    words = expected(accepted, followed_by, _grammar_of(rule))
-    return at, f"found {what}, expected {words}"

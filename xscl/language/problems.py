@@ -1,6 +1,6 @@
 """A problem of a query that is being read: a place and a sentence.
 
-The steps of this room know neither the query's name nor the whole text; they leave
+The steps of this package know neither the query's name nor the whole text; they leave
 `Problem`s, or raise `Unreadable` where nothing after the problem can be understood.
 `xscl.language.parse` makes `QueryError` and `QuerySyntaxError` of them.
 """

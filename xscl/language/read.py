@@ -1,4 +1,4 @@
-"""A query text → its queries and errors: all stations of a text, in order (see `__init__.py`)."""
+"""A query text → its queries and errors: all steps, in order (see `__init__.py`)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from xscl.language.alike import AlikeStatements, Instance, TextPlace
 from xscl.language.checks.check import check
 from xscl.language.checks.names import PREDECLARED
 from xscl.language.parsing import NOTHING_DECLARED, is_declaration, parse_declaration
-from xscl.language.problems import Unreadable, place
+from xscl.language.problems import Problem, Unreadable, place
 from xscl.language.scan import Statement, scan
 from xscl.language.syntax import Declared, Query
+from xscl.language.syntax.languages import AUTOMATA, EQL
 
 __all__ = ["parse", "parse_from", "read_from"]
 
@@ -53,6 +54,7 @@ def read_from(
     queries: list[Query | Instance] = []
     errors: list[QueryError] = []
     number = first - 1
+    before: Query | Instance | None = None
     heading: Statement | None = None
     for statement in scanned.statements:
         if is_declaration(scanned.text, statement):
@@ -78,30 +80,51 @@ def read_from(
             statement = replace(statement, name=heading.name, named_at=heading.named_at)
         heading = None
         number += 1
+        last, before = (before if statement.name is None else None), None
         name = _LONE_SURROGATE.sub("\ufffd", statement.name or f"q{number}")
-        before = len(errors)
+        so_far = len(errors)
         named_at = statement.start if statement.named_at is None else statement.named_at
         if named.setdefault(name, named_at) != named_at:
             there, here = place(text, named[name]), place(text, named_at)
             problem = f"two queries are named `{name}`: at {there}, and at {here}; rename one"
             errors.append(QueryError(problem, query=name, text=text, at=named_at))
         standing = TextPlace(text, scanned.text, statement, name, namespaces, declared)
-        if alike is not None and len(errors) == before:
+        if alike is not None and len(errors) == so_far:
             instance = alike.find(standing)
             if instance is not None:
+                before = instance
                 queries.append(instance)
                 continue
         try:
             query, problems = standing.read()
         except Unreadable as unreadable:
-            at, problem = unreadable.problem
+            [(at, problem)] = _continued(last, None, [unreadable.problem])
             errors.append(QuerySyntaxError(problem, query=name, text=text, at=at))
             continue
-        for at, problem in sorted({*problems, *check(query, text)}):
+        before = query
+        for at, problem in sorted({*_continued(last, query, [*problems, *check(query, text)])}):
             errors.append(QueryError(problem, query=name, text=text, at=at))
-        if len(errors) == before:
-            queries.append(query if alike is None else alike.note(standing, query))
+        if len(errors) == so_far:
+            # Constants in a description are none of the language's literals.
+            if alike is None or query.language is AUTOMATA:
+                queries.append(query)
+            else:
+                queries.append(alike.note(standing, query))
     return queries, errors, number + 1
+
+
+def _continued(
+    before: Query | Instance | None, query: Query | None, problems: list[Problem]
+) -> list[Problem]:
+    """The problems of what follows a `;`: of what should have been one with the query before."""
+    if before is None or not problems:
+        return problems
+    whole = before.query if isinstance(before, Instance) else before
+    if EQL not in (whole.language, query and query.language):
+        return problems
+    from xscl.language.eql.refused import continued
+
+    return continued(whole, query, problems)
 
 
 def _declared_twice(before: Declared) -> str:

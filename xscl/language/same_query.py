@@ -2,7 +2,7 @@
 
 Comments, white space and quotes are not in the syntax tree; places are taken out of it, and a
 predicate is the set of its disjuncts, each the set of its conjuncts.  Names of variables count: the
-bindings of matches bear them.
+bindings of matches have them.
 """
 
 from __future__ import annotations

@@ -1,31 +1,33 @@
 """From a text to its statements, in one pass.
 
-Strings, constructors and comments are told apart here and nowhere else (language.md,
-section 1): comments and constructors are blanked out, each character by a space and each
-line's end kept, so that what the grammar reads is a text of the same length and an offset
-means the same place throughout.  Each character is looked at once, whatever the text.
+Strings, constructors and comments are distinguished here and nowhere else
+(docs/semantics.md#statements-and-names): comments and constructors are blanked out, each character
+by a space and each line's end kept, so that what the grammar reads is a text of the same length and
+an offset means the same place throughout.  Each character is looked at once, whatever the text.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from json import JSONDecoder
 from typing import TYPE_CHECKING
 
-from xpath_stage import NO_XML
 from xscl.language.checks.names import END_OF_WORD, NAME, PRIMED, STRING
 from xscl.language.events.parentheses import NAME_REMARK, Parentheses, end_of_comment
 from xscl.language.problems import Problem
+from xscl.xpath_stage import NO_XML
 
 if TYPE_CHECKING:
-    from xscl.language.markup import Markup
+    from xscl.language.constructors.markup import Markup
 
 __all__ = ["Events", "Scan", "Statement", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """The place of a pattern, and of what is selected of its matches, where that is a list."""
+    """The place of a pattern or an automaton, and of what is selected of its matches, where that is
+    a list."""
 
     start: int
     end: int
@@ -37,7 +39,7 @@ class Statement:
     """One statement: from its first character to its `;` or, without one, its last character.
 
     `name` and `named_at` are what `-- name:` says before it.  Of a constructor after SELECT
-    only the first `<` or `{` is left in the scanned text; `markups` tells of the XML
+    only the first `<` or `{` is left in the scanned text; `markups` describe the XML
     constructors, `objects` from where to where the JSON constructors stand, `patterns` of the
     patterns.
     """
@@ -70,7 +72,7 @@ _TOKEN = re.compile(
 # operand or a constructor may follow; brackets with nothing else between them, too.
 _PLAIN = (
     rf"(?!(?ai:SELECT|FROM|NEXT|FOLD|UNION){END_OF_WORD}){PRIMED}|{STRING}"
-    r"|[0-9/.,:@$=<>!*+|)]|->|-(?!-)|\((?!:)"
+    r"|[0-9/.,:@$=<>!*+)]|->|-(?!-)|\((?!:)"
 )
 _PLAIN_RUN = re.compile(rf"(?:[ \t\r\n]*+(?:{_PLAIN}|\[(?:[ \t\r\n]++|{_PLAIN})*+\]))++", re.DOTALL)
 # Strings that do not upset who counts parentheses.
@@ -78,7 +80,8 @@ _NO_PARENTHESES = """(?:'(?:[^'()]|'')*+'|"(?:[^"()]|"")*+")"""
 # A statement as most are: with no comment, constructor or mistake that the scanner looks for.
 _ORDINARY = re.compile(
     r"[ \t\r\n]*+(?:(?<![^ \t\r\n])(--[^\n]*+)\n[ \t\r\n]*+)?+"
-    rf"((?:(?!(?ai:SELECT){END_OF_WORD}[ \t\r\n]*+[<{{]|(?ai:EVENT|PATTERN){END_OF_WORD}){PRIMED}"
+    rf"((?:(?!(?ai:SELECT){END_OF_WORD}[ \t\r\n]*+[<{{]"
+    rf"|(?ai:EVENT|PATTERN|AUTOMATON){END_OF_WORD}){PRIMED}"
     rf"|{_NO_PARENTHESES}|[ \t\r\n0-9/.,:@$=<>!≠≤≥%*+|)\[\]{{}}]|->|-(?!-)|\((?!:))++);"
 )
 # A pattern, unless its first word names a stream; where it ends before its parenthesis or text.
@@ -86,10 +89,15 @@ _EVENTS = re.compile(
     rf"(?ai:EVENT|PATTERN){END_OF_WORD}(?![ \t\r\n]*+(?:[/;)]|\Z|(?ai:PUBLISH){END_OF_WORD}"
     rf"|(?ai:FOLLOWED[ \t\r\n]++BY){END_OF_WORD}|(?ai:JOIN)[ \t\r\n]*+\{{))"
 )
+# An automaton, up to its description.
+_AUTOMATON = re.compile(rf"(?ai:AUTOMATON){END_OF_WORD}[ \t\r\n]*+(?=\{{)")
+# Where a description ends that is no JSON.
+_END_OF_DESCRIPTION = re.compile(r";(?=[ \t\r]*(?:\n|\Z))|(?=\n[ \t]*--[ \t]*name:)")
 # What only a value can follow: PUBLISH behind it is one.
 _WANTS_VALUE = {*"=!<>≠≤≥+-*/(∧∨", "WHERE", "AND", "OR"}
-_BEFORE_OPERANDS = {"}", "from", "next", "fold", "union"}
+_BEFORE_OPERANDS = {"}", "from", "next", "fold", "union", ";", "|", "\\"}
 _PARAMETER = re.compile(rf"\(:({NAME})")
+_DECODER = JSONDecoder()
 _NO_LINE_END = re.compile(r"[^\n]")
 
 
@@ -173,7 +181,7 @@ class _Scanner:
         self.finish(self.end)
 
     def ordinary(self, at: int) -> int:
-        """Take the ordinary statements that begin at a place; tell where they end."""
+        """Take the ordinary statements that begin at a place; return where they end."""
         while (found := _ORDINARY.match(self.text, at)) is not None:
             start, end = found.span(2)
             if self.text.count("(", start, end) != self.text.count(")", start, end):
@@ -186,7 +194,7 @@ class _Scanner:
         return at
 
     def token(self, kind: str | None, start: int, end: int) -> int:
-        """Take one significant token; tell where the next one starts."""
+        """Take one significant token; return where the next one starts."""
         if kind == "unclosed":
             quote = self.text[start]
             self.problem = Problem(
@@ -196,7 +204,9 @@ class _Scanner:
         elif self.after_select and self.text[start] in "<{":
             end = self.constructor(start)
             self.selecting = 0
-        elif self.at_source and _EVENTS.match(self.text, start) is not None:
+        elif self.at_source and (
+            _EVENTS.match(self.text, start) or _AUTOMATON.match(self.text, start)
+        ):
             self.start = start if self.start < 0 else self.start
             self.follow("")
             return self.events(start)
@@ -217,13 +227,13 @@ class _Scanner:
 
     def constructor(self, start: int) -> int:
         if self.text[start] == "<":
-            from xscl.language.markup import read_markup
+            from xscl.language.constructors.markup import read_markup
 
             markup = read_markup(self.text, start)
             self.markups.append(markup)
             end, problem = markup.end, markup.problem
         else:
-            from xscl.language.json_constructor import read_extent
+            from xscl.language.constructors.json_constructor import read_extent
 
             end, problem = read_extent(self.text, start)
             self.objects.append((start, end))
@@ -232,8 +242,9 @@ class _Scanner:
         return end
 
     def events(self, start: int) -> int:
-        """Take the pattern that begins at a place; tell where what follows it does."""
-        at = start
+        """Take the pattern that begins at a place; return where what follows it does."""
+        described = _AUTOMATON.match(self.text, start)
+        at = start if described is None else self.described(described.end())
         depth, asks, before = 0, False, ""
         while (found := _TOKEN.match(self.text, at)) is not None:
             kind, sign = found.lastgroup, found[0]
@@ -263,6 +274,26 @@ class _Scanner:
         self.selecting = 0
         return at
 
+    def described(self, start: int) -> int:
+        """Take the description of an automaton; return where it ends."""
+        try:
+            members, end = _DECODER.raw_decode(self.text, start)
+        except ValueError as error:
+            at = getattr(error, "pos", start)
+            what = getattr(error, "msg", str(error))
+            problem = Problem(at, f"the description of the automaton is no JSON: {what}")
+            self.problem = self.problem or problem
+            # The statements behind it are as good as they are.
+            ends = _END_OF_DESCRIPTION.search(self.text, at)
+            end = len(self.text) if ends is None else ends.start()
+            members = {}
+        name = members.get("name")
+        if isinstance(name, str) and self.name is None:
+            self.name, self.named_at = name, start
+        self.blank(start + 1, end)
+        self.end = end
+        return end
+
     def slashed(self, start: int) -> int:
         """Take a comment between `/*` and `*/`."""
         end = self.text.find("*/", start + 2) + 2
@@ -274,7 +305,7 @@ class _Scanner:
         return end
 
     def follow(self, token: str) -> None:
-        """Tell what can stand after a token: a query, an operand, a constructor."""
+        """Return what can follow a token: a query, an operand, a constructor."""
         word = token.lower()
         self.after_select = self.at_query and word == "select"
         self.at_query = self.at_operand and word == "("
@@ -303,7 +334,7 @@ class _Scanner:
         return len(self.text)
 
     def within_parentheses(self, semicolon: int) -> bool:
-        """Whether a `;` stands in a parenthesis that is closed before the next `-- name:` and the
+        """Whether a `;` is in a parenthesis that is closed before the next `-- name:` and the
         text's end: then it belongs to the statement."""
         if self.text.find("(", self.start, semicolon) < 0:
             return False

@@ -1,7 +1,7 @@
-"""From lark's tree to blocks, joins and sub-queries: predicates and windows (language.md,
-sections 1 and 3).
+"""From lark's tree to blocks, joins and sub-queries: predicates and windows
+(docs/semantics.md#statements-and-names, #predicates).
 
-What stands in them is left where it was written: the rewriting into value-join normal form
+What is in them is left where it was written: the rewriting into value-join normal form
 (section 6.2 of the thesis) and the split at OR come later.
 """
 
@@ -108,7 +108,8 @@ def build_window(builder: Builder, node: Branch) -> Window:
     unit = str(units[0]) if units else "s"
     if not is_unit(unit):
         builder.note(builder.at(units[0]), no_unit(unit))
-        return Window(None, at)
+        # Some length: that there is none would be another problem to patterns that need one.
+        return Window(1, at)
     if number.type == "PARAMETER":
         return Window(None, at, builder.parameter(number), unit)
     length = microseconds(number, unit)

@@ -1,7 +1,7 @@
 """Syntax trees back to text: the conditions of a query as its writer wrote them.
 
 The tree is printed, not the text cut out, because a condition may be part of a filter and a
-parameter's value stands in no text.  A node test is taken from the text where it stands, so that
+parameter's value is in no text.  A node test is taken from the text where it is, so that
 its prefix is the one that was declared.  The law: the printed text parses to the printed tree.
 """
 
@@ -59,16 +59,16 @@ class Wording:
         return self.test(step) + binding
 
     def test(self, step: Step) -> str:
-        """A node test as it stands in the text; a step that stands in none by its name."""
+        """A node test as it is in the text; a step that is in none by its name."""
         if step.test in (".", "text()"):
             return step.test
         found = _TEST.match(self._text, step.at) or _TEST.match(self._uncommented, step.at)
         local = step.test.rpartition("}")[2].removeprefix("@")
         if found is not None:
-            written = found[0].removeprefix("@").strip()
-            spelt = unquoted(written) if written[0] in "'\"" else written.rpartition(":")[2]
-            if spelt in (local, step.test.removeprefix("{}")):
-                return ("@" if found[0][0] == "@" else "") + written
+            name = found[0].removeprefix("@").strip()
+            text = unquoted(name) if name[0] in "'\"" else name.rpartition(":")[2]
+            if text in (local, step.test.removeprefix("{}")):
+                return ("@" if found[0][0] == "@" else "") + name
         return self._clark(step.test)
 
     def path(self, steps: Sequence[Step]) -> str:

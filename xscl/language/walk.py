@@ -2,16 +2,19 @@
 
 A chain associates to the left and a group may nest it otherwise; neither is walked by recursion,
 so that no chain is too long.  The variables and operands of a sub-query are its own, not the outer
-query's (language.md, section 1).
+query's (docs/semantics.md#statements-and-names).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xscl.language.eql.walk import events_of
 from xscl.language.events.walk import read_by
 from xscl.language.syntax import (
     Block,
+    Composition,
+    Described,
     Element,
     EventPattern,
     Events,
@@ -51,6 +54,12 @@ def operands(source: Source) -> Iterator[Block | SubQuery]:
                 yield from component.types
         elif isinstance(operand, Events):
             yield from read_by(operand.expression)
+        elif isinstance(operand, Described):
+            yield from operand.blocks
+        elif isinstance(operand, Composition):
+            for event in events_of(operand.pattern):
+                assert isinstance(event.block, Block | SubQuery)
+                yield event.block
         else:
             yield operand
 

@@ -1,1 +1,1 @@
-"""What comes out: matches, their nodes and their results."""
+"""The output: matches, their nodes and their results."""

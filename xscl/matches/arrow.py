@@ -33,6 +33,7 @@ _MATCHES = pa.schema(
         ("bindings", pa.map_(pa.string(), pa.int64())),
         ("values", pa.map_(pa.string(), pa.string())),
         ("result", pa.string()),
+        ("retracts", pa.bool_()),
     ]
 )
 
@@ -41,9 +42,9 @@ def to_arrow(matches: Iterable[Match]) -> pa.Table:
     """A table of matches, a row each, with the members of their JSON form as columns.
 
     `time` and `start` are in seconds, `bindings` and `values` are maps; `variables` and `start` are
-    null but for patterns.  `result` is text: of a JSON result it is JSON text, which unlike that of
-    XML never starts with `<`.  A result that cannot be built is logged and null.  The matches are
-    read a thousand at a time, and none is kept.
+    null except for patterns; of a match that is taken back `retracts` is true.  `result` is text: a
+    JSON result is JSON text, which unlike XML text never starts with `<`.  A result that cannot be
+    built is logged and null.  The matches are read a thousand at a time, and none is kept.
 
     >>> to_arrow([]).column_names[:5]
     ['id', 'query', 'stream', 'time', 'documents']
@@ -70,11 +71,13 @@ def _record(match: Match) -> dict[str, object]:
         "bindings": list(match.bindings.items()),
         "values": _values(match),
         "result": _result(match),
+        "retracts": match.retracts,
     }
 
 
 def _values(match: Match) -> list[tuple[str, str]] | None:
-    """The values of its variables, None where they cannot be read; so cannot the result then."""
+    """The values of its variables, None where they cannot be read; then the result cannot be,
+    either."""
     try:
         return list(match.values.items())
     except XSCLError:
@@ -88,7 +91,7 @@ def _result(match: Match) -> str | None:
         if not match.json:
             return str(result)
         text = json.dumps(result, ensure_ascii=False)
-        # Half of a surrogate pair, which a string of JSON may hold, is text only when escaped.
+        # Half of a surrogate pair, which a string of JSON may have, is text only when escaped.
         return json.dumps(result) if _HALF_A_PAIR.search(text) else text
     except Exception:
         # Whatever is wrong with one result, the others are unaffected.

@@ -1,6 +1,6 @@
-"""An output of an event query -> what its match says: the id, a line, a result.
+"""An output of an event query -> the content of its match: the id, a line, a result.
 
-What does not depend on the query is said once for all queries that have the output.
+The parts that do not depend on the query are made once for all queries that have the output.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from xpath_stage import json_tree
 from xscl.matches.event_output import Output
 from xscl.matches.heads import hexed, named
 from xscl.matches.nodes import START_OF_TAG, BoundNode, name_keys
 from xscl.matches.result_forms import JSONForm, Path, XMLForm, dumps
 from xscl.times import to_seconds
+from xscl.xpath_stage import json_tree
 
 if TYPE_CHECKING:
     from xscl.language.syntax import Query
@@ -27,15 +27,15 @@ __all__ = ["EventForm"]
 
 
 class EventForm:
-    """What the matches of an event query have in common, or of event queries alike but for name
-    and constants."""
+    """The common part of the matches of an event query, or of event queries that are the same up to
+    name and constants."""
 
     def __init__(self, query: Query) -> None:
         self.stream = None if query.publish is None else query.publish.text
         self._select = None if isinstance(query.select, tuple) else query.select
         self.constructs = self._select is not None
-        """Whether the result is what a constructor says."""
-        # Without a constructor, all queries say the same.
+        """Whether a constructor defines the result."""
+        # Without a constructor, the result is the same for all queries.
         self._key = self if self.constructs else "line"
 
     def time(self, output: Output) -> float:
@@ -74,7 +74,7 @@ class EventForm:
         )
 
     def is_json(self, output: Output) -> bool:
-        """Whether the result is a JSON value: all but what an XML constructor says."""
+        """Whether the result is a JSON value: always, except from an XML constructor."""
         return self._xml is None
 
     def xml(self, output: Output) -> str:
@@ -98,14 +98,14 @@ class EventForm:
         return self._json.text([[place.fill(output) for place in places]])
 
     def result(self, output: Output) -> object:
-        """The result, which is JSON, as a value of whoever asks for it."""
+        """The result, which is JSON, as a value that the caller may change."""
         attributes = output.attributes
         if self.constructs or not output.once("plain", _plain, attributes):
             return loads(self.json(output))
         return {**attributes}
 
     def _rest(self, output: Output) -> bytes:
-        """What follows id, query and stream in a line."""
+        """The part of a line after id, query and stream."""
         if not self.is_json(output):
             result = dumps(self.xml(output))
         elif self.constructs:
@@ -129,7 +129,7 @@ class EventForm:
 
     @cached_property
     def _places(self) -> Mapping[int, str]:
-        """The names of what a constructor inserts, which are its places in the text."""
+        """The names that a constructor inserts, which mark their places in the text."""
         from xscl.language.walk import selected_values
 
         leaves = selected_values(self._select)
@@ -150,16 +150,16 @@ class EventForm:
 
 
 def _plain(attributes: Mapping[str, object]) -> bool:
-    """Whether no value is one in which others are."""
+    """Whether all values are scalars."""
     return not any(isinstance(one, dict | list) for one in attributes.values())
 
 
 def _said(output: Output) -> bytes:
-    """What an id is made of, behind the query."""
+    """The input of an id, after the query."""
     document = output.document
     said: list[object] = []
     if document is None:
-        said = [output.event[0], output.event[1], _settled(output.attributes)]
+        said = [output.start, output.time, _settled(output.attributes)]
     else:
         node = output.node(output.code)
         bound = [(name, one.number, one.attribute) for name, one in output.bound]
@@ -184,7 +184,7 @@ def _members(output: Output) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Inserted:
-    """An attribute in a constructor, with what constructors ask a node for."""
+    """An attribute in a constructor, with the interface that constructors need of a node."""
 
     name: str
     of: object
@@ -196,16 +196,16 @@ class _Inserted:
         return text_of_member(self.of) or ""
 
     def value(self) -> object:
-        """It as JSON."""
+        """The JSON value."""
         return self.of
 
     def markup(self, *, in_default: bool = False) -> str:
-        """It as an element."""
+        """The attribute as an element."""
         return _markup({self.name: self.of}, None, in_default=in_default)
 
 
 def _settled(value: object) -> object:
-    """A JSON value in the form that all equal ones have."""
+    """A JSON value in the canonical form of all equal ones."""
     if isinstance(value, dict):
         return {name: _settled(value[name]) for name in sorted(value)}
     if isinstance(value, list):
@@ -214,7 +214,7 @@ def _settled(value: object) -> object:
 
 
 def _markup(attributes: Mapping[str, object], root: str | None, *, in_default: bool = False) -> str:
-    """Attributes as elements, in a root of a name if they have one."""
+    """Attributes as elements, in a root if a name is given."""
     tree = json_tree(dict(attributes))
     name_keys(tree)
     if root is not None:
@@ -223,6 +223,6 @@ def _markup(attributes: Mapping[str, object], root: str | None, *, in_default: b
         etree.tostring(one, encoding="unicode") for one in ([*tree] if root is None else [tree])
     ]
     if in_default:
-        # What has no namespace must not fall into the default one.
+        # An element without a namespace must not get the default one.
         shown = [START_OF_TAG.sub(r'\g<0> xmlns=""', one, count=1) for one in shown]
     return "".join(shown)

@@ -1,20 +1,20 @@
-"""An output of event queries: an event, which may be a document still, and what is made of it, once
-for all queries that have it.
-"""
+"""An output of event queries: an event, which may still be a document, and what is derived from it,
+once for all queries that have it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from xpath_stage import ATTRIBUTE
 from xscl.documents.document import Document
 from xscl.documents.events import Event, EventNode
 from xscl.matches.nodes import BoundNode
 from xscl.matches.sides import AttributeName
+from xscl.pattern_stage.layouts import END, START
+from xscl.xpath_stage import ATTRIBUTE
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import Root
+    from xscl.pattern_stage.plan.outputs import Root
 
 __all__ = ["Output"]
 
@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 
 class Output(Sequence[Any]):
-    """An output: what it is of, its event, and the document that it still is, if it is one; a
-    sequence of that document's side, for `Match`."""
+    """An output: its root, its event, and the document that it still is, if it is one; a sequence
+    of that document's side, for `Match`."""
 
     __slots__ = ("_attribute_name", "_made", "_node", "document", "event", "root")
 
@@ -44,7 +44,7 @@ class Output(Sequence[Any]):
         self._made: dict[object, Any] = {}
 
     def once(self, key: object, make: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """What is made under a key, for whoever asks first."""
+        """The value under a key, made on first use."""
         try:
             found: T = self._made[key]
         except KeyError:
@@ -54,16 +54,16 @@ class Output(Sequence[Any]):
     @property
     def start(self) -> int:
         """When it begins, in microseconds."""
-        return cast(int, self.event[0])
+        return cast(int, self.event[START])
 
     @property
     def time(self) -> int:
         """When it ends."""
-        return cast(int, self.event[1])
+        return cast(int, self.event[END])
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """Its attributes as JSON values, which nobody changes."""
+        """Its attributes as JSON values, which nothing changes."""
         return self.once("attributes", self.root.attributes, self.event)
 
     def __len__(self) -> int:
@@ -72,9 +72,9 @@ class Output(Sequence[Any]):
     def __getitem__(self, place: Any) -> Any:
         return [*self][place]
 
-    def __iter__(self) -> Iterator[Side]:
+    def __iter__(self) -> Iterator[OutputSide]:
         if self.document is not None:
-            yield Side(self.document, self.node(self.code))
+            yield OutputSide(self.document, self.node(self.code))
 
     @property
     def code(self) -> int:
@@ -94,7 +94,7 @@ class Output(Sequence[Any]):
         return BoundNode(self.document, code % ATTRIBUTE, name)
 
 
-class Side:
+class OutputSide:
     """The document that an output is, and the node in it."""
 
     __slots__ = ("document", "output")

@@ -1,7 +1,7 @@
-"""A query and a row -> its match's sides, and what the match says: the id, a line, a result.
+"""A query and a row -> its match's sides, and the content of the match: the id, a line, a result.
 
-A *form* is what all matches of a query have in common; what they say beyond that is put together of
-their sides.
+A *form* is the common part of all matches of a query; their other parts are composed of their
+sides.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from itertools import accumulate, chain, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from join_stage import picking
 from xscl.documents.document import Document
+from xscl.join_stage import picking
 from xscl.matches.heads import hexed, named
 from xscl.matches.nodes import BoundNode
 from xscl.matches.result_forms import JSONForm, XMLForm, dumps
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 __all__ = ["MatchForm", "Sides"]
 
 _PIECES = "\0"
-"""Where the pieces of a result are in what is around them, which has none of these."""
+"""Marks the places of a result's pieces in the text around them, which has no such character."""
 
 _KINDS = 1_000
-"""So many kinds of matches of a query are remembered."""
+"""The maximal number of cached kinds of matches of a query."""
 
 
 class MatchForm:
-    """What the matches of a query have in common, or of queries alike but for name and constants:
-    the SELECT, the stream that they are published to, and, of a row's columns, those of the blocks'
-    output nodes and of the variables that the SELECT names, each with its block."""
+    """The common part of the matches of a query, or of queries that are the same up to name and
+    constants: the SELECT, the stream that they are published to, and, of a row's columns, those of
+    the blocks' output nodes and of the variables that the SELECT names, each with its block."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class MatchForm:
 
     @cached_property
     def blocks(self) -> tuple[tuple[tuple[int, ...], Block], ...]:
-        """The blocks, each with the columns of a row that its sides' codes are: the output node's
-        first.  Blocks of which a result says the same are one."""
+        """The blocks, each with the columns of a row that its sides' codes come from: the output
+        node's first.  Blocks with the same part in a result are merged."""
         made: dict[object, Block] = {}
         blocks = []
         for block, output in enumerate(self._outputs):
@@ -79,7 +79,7 @@ class MatchForm:
         return to_seconds(max([side.document.time for side in sides]))
 
     def start(self, sides: Sequence[Side]) -> float | None:
-        """The start of the document of a match of one, in seconds, where it bears one."""
+        """The start of the document of a match of one, in seconds, if the document has one."""
         start = sides[0].document.start if len(sides) == 1 else None
         return None if start is None else to_seconds(start)
 
@@ -153,13 +153,13 @@ class MatchForm:
 
     @cached_property
     def _runs(self) -> list[tuple[int, tuple[str, ...]]]:
-        """The variables by block, as far as they follow one another."""
+        """The variables by block, grouped as far as they are consecutive."""
         by_block = groupby(self._variables, itemgetter(2))
         return [(block, tuple(name for name, _, _ in some)) for block, some in by_block]
 
     @cached_property
     def _value_places(self) -> list[tuple[int, int]]:
-        """Of each run its block, and which of the block's it is."""
+        """For each run its block, and its index among the block's runs."""
         seen: Counter[int] = Counter()
         places = []
         for block, _ in self._runs:
@@ -168,8 +168,9 @@ class MatchForm:
         return places
 
     def _kind(self, sides: Sequence[Side], kinds: tuple[Kind, ...]) -> tuple[bytes, str, bool]:
-        """What matches of a kind have in common: what follows the documents in what their ids are
-        made of; their streams, nodes and bindings as members of JSON; whether results are JSON."""
+        """The common part of matches of a kind: the part of the input of their ids after the
+        documents; their streams, nodes and bindings as members of JSON; whether results are
+        JSON."""
         found = self._kinds.get(kinds)
         if found is None:
             outputs = [side.output for side in sides]
@@ -188,9 +189,10 @@ class MatchForm:
         return found
 
     def _line(self, sides: Sequence[Side], kinds: tuple[LineKind, ...]) -> _Line:
-        """What lines have in common whose sides are of some kinds."""
+        """The common part of lines whose sides are of some kinds."""
         rest, nodes, is_json = self._kind(sides, tuple([kind for kind, _ in kinds]))
-        # The texts of all sides in a row: of each the document, values and pieces of the result.
+        # The texts of all sides in a row: for each side the document, values and pieces of the
+        # result.
         begins = [0, *accumulate(len(full) for _, full in kinds)]
         full = [one for _, some in kinds for one in some]
         runs = Counter(block for block, _ in self._runs)
@@ -226,9 +228,9 @@ class MatchForm:
 
 
 class _Line(NamedTuple):
-    """What lines of a kind have in common: what follows the documents in what ids are made of; the
-    pattern of a line, which texts of the sides it has after id, query and time, and how the result
-    is made that comes last, None where it is among these texts."""
+    """The common part of lines of a kind: the part of the input of ids after the documents; the
+    pattern of a line; the indices of the sides' texts that follow id, query and time; and a
+    function for the result, which comes last, None where it is among these texts."""
 
     rest: bytes
     pattern: bytes
@@ -241,7 +243,7 @@ class Sides:
 
     def __init__(self, attribute_name: AttributeName) -> None:
         self.attribute_name = attribute_name
-        # By what they have in common; and for the codes of rows, those and how others are made.
+        # By kind; and by the codes of rows, those and functions for others.
         self._made: dict[tuple[Block, Codes], dict[int, Side]] = {}
         self._known: dict[tuple[MatchForm, Codes], list[tuple[dict[int, Side], _Make]]] = {}
 
@@ -271,7 +273,8 @@ def _make(
     attribute_name: AttributeName,
     document: Document,
 ) -> Side:
-    # No method: what refers to itself would stay, with its texts, until garbage is collected.
+    # No method: an object that refers to itself would stay, with its texts, until cycles are
+    # collected.
     side = known[document.number] = Side(block, document, codes, attribute_name)
     return side
 

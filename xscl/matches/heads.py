@@ -1,4 +1,4 @@
-"""What ids and lines of matches begin with: the query's name, and the stream."""
+"""The beginning of ids and lines of matches: the query's name, and the stream."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["hexed", "named"]
 
 @lru_cache(maxsize=10_000)
 def named(query: str, stream: str | None) -> tuple[bytes, bytes]:
-    """What an id is made of up to the documents, and a query and a stream as members of JSON."""
+    """The input of an id up to the documents, and a query and a stream as members of JSON."""
     head = f"[{dumps(query)}, [".encode("utf-8", "surrogatepass")
     return head, dumps({"query": query, "stream": stream})[1:-1].encode("utf-8", "surrogatepass")
 
 
 def hexed(head: bytes, rest: bytes) -> bytes:
-    """The id that is made of these."""
+    """The id from this input."""
     return hexlify(sha256(head + rest).digest()[:16])

@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from lxml import etree
 from msgspec import Struct
 
-from xpath_stage import parse
 from xscl.matches.event_form import EventForm
 from xscl.matches.forms import MatchForm
 from xscl.matches.nodes import BoundNode
@@ -19,17 +18,29 @@ from xscl.matches.pattern_form import PatternForm
 from xscl.matches.result_forms import dumps
 from xscl.notebook import short, table
 from xscl.times import rfc3339
+from xscl.xpath_stage import parse
 
-__all__ = ["Match", "Told", "json_form", "json_line", "recipe"]
+__all__ = [
+    "Match",
+    "ReportedMatch",
+    "Retraction",
+    "event_times",
+    "json_form",
+    "json_line",
+    "recipe",
+]
+
+JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+"""A value of JSON."""
 
 _BLOCKS = 10
-"""Documents and variables that are shown of many."""
+"""The maximal number of documents and variables shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A match that was found before, with all that it says: its result as XML text or a JSON value,
-    and its form as XML, None where it has none."""
+class ReportedMatch:
+    """A match that was reported before, with all its content: its result as XML text or a JSON
+    value, and its form as XML, None where it has none."""
 
     id: str
     stream: str | None
@@ -49,23 +60,26 @@ class Told:
 class Match(Struct, eq=False):
     """One match: documents that together satisfy a query.
 
-    `documents`, `streams` and `nodes` have an entry for each block, in block order; of a pattern,
-    for each event, in order of time, and `variables` the one that it is bound to.  A match holds
-    its documents; what it says is made of them when it is read.
+    `documents`, `streams` and `nodes` have an entry for each block, in block order; for a pattern,
+    for each event, in order of time, and `variables` the one that it is bound to.  A match retains
+    its documents; its content is made of them when it is read.
     """
 
-    # There are many, and most are only written: one knows its query and the sides of its documents,
-    # those that the form makes: sides of blocks, the events of a pattern, or an output.
+    # There are many matches, and most are only written: each refers to its query and to the sides
+    # that the form makes: sides of blocks, the events of a pattern, or an output.
 
     _query: str
-    _form: MatchForm | PatternForm | EventForm | Told
+    _form: MatchForm | PatternForm | EventForm | ReportedMatch
     _sides: Any = ()
+
+    retracts: ClassVar[bool] = False
+    """Whether it takes a match back, as a `Retraction` does."""
 
     @property
     def id(self) -> str:
         """Its stable id: a hash of the query's name, its documents, nodes and bindings."""
         form = self._form
-        return form.id if isinstance(form, Told) else form.id(self._query, self._sides)
+        return form.id if isinstance(form, ReportedMatch) else form.id(self._query, self._sides)
 
     @property
     def query(self) -> str:
@@ -79,51 +93,51 @@ class Match(Struct, eq=False):
 
     @property
     def time(self) -> float:
-        """The latest document's timestamp, in seconds; of a pattern that waits for an absence, the
-        end of its window."""
+        """The latest document's timestamp, in seconds; for a pattern that must wait for an absence,
+        the end of its window."""
         form = self._form
-        return form.time if isinstance(form, Told) else form.time(self._sides)
+        return form.time if isinstance(form, ReportedMatch) else form.time(self._sides)
 
     @property
     def start(self) -> float | None:
-        """The time of the first event of a pattern, in seconds; of a query of one block the start
-        of its document, where that bears one; else None."""
+        """The time of the first event of a pattern, in seconds; for a query of one block the start
+        of its document, if that has one; else None."""
         form = self._form
-        return form.start if isinstance(form, Told) else form.start(self._sides)
+        return form.start if isinstance(form, ReportedMatch) else form.start(self._sides)
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Of a pattern, the variable that each document is bound to."""
+        """For a pattern, the variable that each document is bound to."""
         form = self._form
         if isinstance(form, PatternForm):
             return form.variables(self._sides)
-        return form.variables if isinstance(form, Told) else ()
+        return form.variables if isinstance(form, ReportedMatch) else ()
 
     @property
     def documents(self) -> tuple[str, ...]:
         """The documents' ids."""
-        if isinstance(self._form, Told):
+        if isinstance(self._form, ReportedMatch):
             return self._form.documents
         return tuple([side.document.id for side in self._sides])
 
     @property
     def streams(self) -> tuple[str, ...]:
         """The documents' streams."""
-        if isinstance(self._form, Told):
+        if isinstance(self._form, ReportedMatch):
             return self._form.streams
         return tuple([side.document.source for side in self._sides])
 
     @property
     def nodes(self) -> tuple[int, ...]:
         """The numbers of the blocks' output nodes."""
-        if isinstance(self._form, Told):
+        if isinstance(self._form, ReportedMatch):
             return self._form.nodes
         return tuple([side.output.number for side in self._sides])
 
     @property
     def bindings(self) -> dict[str, int]:
         """The node numbers of the variables that the SELECT names."""
-        if isinstance(self._form, Told):
+        if isinstance(self._form, ReportedMatch):
             return dict(self._form.bindings)
         return {name: node.number for name, node in self._form.bindings(self._sides).items()}
 
@@ -134,7 +148,7 @@ class Match(Struct, eq=False):
         return hash(self.id)
 
     def __repr__(self) -> str:
-        # An event that was computed is of no document: its result is all that it is.
+        # A computed event has no document: its result is its only content.
         what = short(self.documents) if self.documents else short([self._text()])[1:-1]
         return f"<Match {short([self.query])}: {what} at {rfc3339(self.time)}>"
 
@@ -167,7 +181,7 @@ class Match(Struct, eq=False):
     @property
     def markup(self) -> str:
         """The text of `xml`."""
-        if not isinstance(self._form, Told):
+        if not isinstance(self._form, ReportedMatch):
             return self._form.xml(self._sides)
         if self._form.markup is None:
             raise TypeError("the result of a JSON constructor is no XML")
@@ -177,25 +191,25 @@ class Match(Struct, eq=False):
     def json(self) -> bool:
         """Whether the result document is a JSON value; else it is XML."""
         form = self._form
-        return form.json if isinstance(form, Told) else form.is_json(self._sides)
+        return form.json if isinstance(form, ReportedMatch) else form.is_json(self._sides)
 
     @property
-    def result(self) -> object:
+    def result(self) -> JSON:
         """The result document: XML as text, JSON as a value."""
-        if isinstance(self._form, Told):
-            return self._form.result
+        if isinstance(self._form, ReportedMatch):
+            return cast(JSON, self._form.result)
         if not self.json:
             return self.markup
         form = self._form
         if isinstance(form, EventForm):
-            return form.result(self._sides)
-        return json.loads(form.json(self._sides))
+            return cast(JSON, form.result(self._sides))
+        return cast(JSON, json.loads(form.json(self._sides)))
 
     @property
     def values(self) -> dict[str, str]:
-        """The string values of the variables in `bindings`, but for elements with others in them;
-        of one of more than 1,000 characters, the first ones and `…`."""
-        if isinstance(self._form, Told):
+        """The string values of the variables in `bindings`, except for elements with child
+        elements; for a value of more than 1,000 characters, the first ones and `…`."""
+        if isinstance(self._form, ReportedMatch):
             return dict(self._form.values)
         values: dict[str, str] = json.loads(f"{{{self._form.values(self._sides)}}}")
         return values
@@ -205,7 +219,7 @@ class Match(Struct, eq=False):
         return result if isinstance(result, str) else dumps(result)
 
     def _said(self) -> tuple[object, ...]:
-        """What equal matches agree in."""
+        """The content by which equal matches agree."""
         return (
             *(self.id, self.query, self.stream, self.time),
             *(self.documents, self.streams, self.nodes, self.bindings),
@@ -231,6 +245,36 @@ class Match(Struct, eq=False):
         }
 
 
+class Retraction(Match, eq=False):
+    """A match that is taken back: what was reported under its `id` no longer holds.
+
+    It is among the matches that publishing returns, before the new ones of a step; `match` is what
+    was reported.  Queries that are `strong` or `weak` have none.
+    """
+
+    retracts: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, match: Match) -> Retraction:
+        """That of a match."""
+        return cls(match._query, match._form, match._sides)
+
+    @property
+    def match(self) -> Match:
+        """The match that is taken back."""
+        return Match(self._query, self._form, self._sides)
+
+    def __repr__(self) -> str:
+        return f"<Retraction of {Match.__repr__(self).strip('<>')}>"
+
+    def _said(self) -> tuple[object, ...]:
+        return (self.retracts, *Match._said(self))
+
+    def to_dict(self) -> dict[str, object]:
+        """The members of a line of JSON Lines."""
+        return {"retract": self.id, "query": self.query, "stream": self.stream}
+
+
 def json_form(match: Match) -> str:
     """A match as JSON, its `to_dict`."""
     return json_line(match)[:-1].decode()
@@ -239,6 +283,8 @@ def json_form(match: Match) -> str:
 def json_line(match: Match) -> bytes:
     """A match as a line of JSON Lines, in UTF-8."""
     form = match._form
+    if match.retracts:
+        return f"{dumps(match.to_dict())}\n".encode()
     if isinstance(form, EventForm):
         return form.line(match._query, match._sides)
     if not isinstance(form, MatchForm) or form.start(match._sides) is not None:
@@ -247,8 +293,17 @@ def json_line(match: Match) -> bytes:
 
 
 def recipe(match: Match) -> tuple[list[BoundNode], dict[str, BoundNode]] | None:
-    """The output nodes and the variables of a match, None of one that is told again."""
+    """The output nodes and the variables of a match, None for one that is reported again."""
     form = match._form
     if not isinstance(form, MatchForm):
         return None
     return [side.output for side in match._sides], form.bindings(match._sides)
+
+
+def event_times(match: Match) -> list[int]:
+    """The times of a match's documents, in microseconds; none of one that is reported again."""
+    return (
+        []
+        if isinstance(match._form, ReportedMatch)
+        else [one.document.time for one in match._sides]
+    )

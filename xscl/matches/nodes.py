@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lxml import etree
 
-from xpath_stage import EXTENSIONS, decode_name, string_value
 from xscl.documents.document import Document, is_streamed
 from xscl.documents.trees import Nodes, nodes_of
+from xscl.xpath_stage import EXTENSIONS, decode_name, string_value
 
 if TYPE_CHECKING:
     from xscl.language.syntax import Step
@@ -43,7 +43,7 @@ class BoundNode:
 
     @property
     def name(self) -> str:
-        """The node's name without its namespace; of a JSON node its key."""
+        """The node's name without its namespace; for a JSON node its key."""
         return _name(self.element.tag if self.attribute is None else self.attribute)
 
     def string(self) -> str:
@@ -53,8 +53,8 @@ class BoundNode:
         return str(self.element.get(self.attribute, ""))
 
     def text(self, most: int) -> str | None:
-        """The string value, None of an element with others in it; of a longer one the first `most`
-        characters, the last of them `…`."""
+        """The string value, None for an element with child elements; for a longer one the first
+        `most` characters, the last of them `…`."""
         element = self.element
         if self.attribute is not None:
             value = str(element.get(self.attribute, ""))
@@ -65,11 +65,12 @@ class BoundNode:
         return value if len(value) <= most else f"{value[: most - 1]}…"
 
     def markup(self, *, in_default: bool = False) -> str:
-        """A copy of the node, as XML; `in_default`: for a place where a default namespace holds.
+        """A copy of the node, as XML; `in_default`: for a place where a default namespace is in
+        scope.
 
-        A copied attribute is an element everywhere, and a JSON key that is no XML name an `item`
-        with a `key`.  Text, because lxml gives an element that it moves to another tree the
-        prefixes of its new place.
+        A copied attribute is always an element, and a JSON key that is no XML name an `item` with a
+        `key`.  It is text, because lxml gives an element that it moves to another tree the prefixes
+        of its new place.
         """
         if self.attribute is not None:
             uri = etree.QName(self.attribute).namespace
@@ -83,12 +84,12 @@ class BoundNode:
                 name_keys(copied)
         text = etree.tostring(copied, encoding="unicode")
         if in_default and None not in copied.nsmap:
-            # What has no namespace must not fall into the default one.
+            # An element without a namespace must not get the default one.
             text = START_OF_TAG.sub(r'\g<0> xmlns=""', text, count=1)
         return text
 
     def value(self) -> object:
-        """The node as JSON: its original value, or what an XML node comes to."""
+        """The node as JSON: its original value, or the conversion of an XML node."""
         original = self._nodes.values
         if original is not None:
             return original[self.number]
@@ -112,7 +113,7 @@ class BoundNode:
 
 
 def read_in_order(bound: Iterable[BoundNode]) -> None:
-    """Reads what large documents have of some nodes, in the order in which it comes there."""
+    """Reads the parts of large documents that some nodes need, in the order of each document."""
     streamed = (one for one in bound if is_streamed(one.document))
     for node in sorted(streamed, key=lambda one: one.number):
         nodes_of(node.document, node.number)
@@ -132,7 +133,7 @@ def _name(tag: str) -> str:
 
 
 def name_keys(copied: etree._Element) -> None:
-    """Makes what a JSON key is that is no XML name an `item` with a `key`."""
+    """Turns an element for a JSON key that is no XML name into an `item` with a `key`."""
     for element in copied.iter("*"):
         key = decode_name(element.tag)
         if key is not None:

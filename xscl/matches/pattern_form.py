@@ -1,4 +1,4 @@
-"""A pattern and the events that it has taken -> what its match says: the id, a result."""
+"""A pattern and the events of a match -> the content of the match: the id, a result."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
-from xpath_stage import ATTRIBUTE
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.matches.nodes import BoundNode
 from xscl.matches.result_forms import JSONForm, Path, XMLForm, dumps
 from xscl.matches.sides import AttributeName
 from xscl.times import to_seconds
+from xscl.xpath_stage import ATTRIBUTE
 
 if TYPE_CHECKING:
     from xscl.language.syntax import Query, Value
@@ -40,7 +40,7 @@ class TakenEvent:
 
 
 class Taken(Sequence[TakenEvent]):
-    """The events of a match, in order of time, made when they are asked for."""
+    """The events of a match, in order of time, made on demand."""
 
     __slots__ = ("_attribute_name", "documents", "row")
 
@@ -71,7 +71,7 @@ class Taken(Sequence[TakenEvent]):
 
 
 class PatternForm:
-    """What the matches of a pattern have in common, or of patterns alike but for name and
+    """The common part of the matches of a pattern, or of patterns that are the same up to name and
     constants."""
 
     def __init__(self, query: Query, pattern: CompiledPattern) -> None:
@@ -80,7 +80,7 @@ class PatternForm:
         self._pattern = pattern
 
     def time(self, taken: Taken) -> float:
-        """When the match is known, in seconds."""
+        """When the match is reported, in seconds."""
         assert taken.row.computed is not None
         return to_seconds(taken.row.computed.time)
 
@@ -160,7 +160,7 @@ class PatternForm:
     def _values(self) -> Values:
         from xscl.matches.pattern_values import Values
 
-        return Values(self._query, self._pattern)
+        return Values.of(self._pattern)
 
     def _find(self, path: Path) -> tuple[int, None, Any]:
         from xscl.language.syntax import Selected

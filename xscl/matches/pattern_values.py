@@ -1,39 +1,40 @@
-"""What SELECT names of a pattern's match -> nodes of its events, and numbers.
+"""From the names in SELECT of a pattern's match to nodes of its events, and numbers.
 
-`a[].p` is of each event of a Kleene plus, in order; a read of one event is the first node that its
-path leads to, or nothing.  Aggregates and arithmetic are numbers of xs:double.
+`a[].p` is read from each event of a Kleene plus, in order; a read of one event is the first node
+that its path leads to, or nothing.  Aggregates and arithmetic are numbers of xs:double.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from pattern_stage.arithmetic import aggregate, divide, number_of, remainder
-from pattern_stage.pattern import Attribute
-from xpath_stage import number_text
 from xscl.documents.attributes import reached
 from xscl.documents.trees import nodes_of
 from xscl.language import syntax
 from xscl.language.patterns.names import bare_attribute
-from xscl.language.syntax import Query, Value
+from xscl.language.syntax import Value
 from xscl.matches.nodes import BoundNode
+from xscl.pattern_stage.values.numbers import aggregate, divide, number_of, remainder
+from xscl.pattern_stage.values.terms import Attribute
 from xscl.patterns.compile import CompiledPattern, attribute
 from xscl.times import to_seconds
+from xscl.xpath_stage import number_text
+from xscl.xpath_stage.values import canonical_url
 
 if TYPE_CHECKING:
     from xscl.matches.pattern_form import Taken, TakenEvent
 
-__all__ = ["Computed", "Values"]
+__all__ = ["ComputedValue", "Read", "Values"]
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
-    """A value that no node has, as results show it: under a name, a number or a text."""
+class ComputedValue:
+    """A computed value, as results show it: under a name, a number or a text."""
 
     of: float | str
     name: str
@@ -43,7 +44,7 @@ class Computed:
         return self.of if isinstance(self.of, str) else number_text(self.of)
 
     def value(self) -> object:
-        """It as JSON, which has no NaN and nothing infinite."""
+        """The value as JSON, which has no NaN and no infinity."""
         if isinstance(self.of, str):
             return self.of
         if not isfinite(self.of):
@@ -51,35 +52,47 @@ class Computed:
         return int(self.of) if self.of.is_integer() and abs(self.of) < 2**53 else self.of
 
     def markup(self, *, in_default: bool = False) -> str:
-        """It as an element."""
+        """The value as an element."""
         element = etree.Element(self.name)
         element.text = self.string()
         text = etree.tostring(element, encoding="unicode")
         return text.replace(self.name, f'{self.name} xmlns=""', 1) if in_default else text
 
 
-_Read = Callable[["Taken"], Sequence[BoundNode | Computed]]
+Read = Callable[["Taken"], Sequence[BoundNode | ComputedValue]]
+"""From a match to a value of SELECT."""
 
 
 class Values:
     """The values of one pattern's matches."""
 
-    def __init__(self, query: Query, pattern: CompiledPattern) -> None:
-        self._names = [component.name for component in pattern.pattern.components]
-        self._kleene = {one.name for one in pattern.pattern.components if one.kleene}
+    def __init__(self, names: Sequence[str], kleene: Iterable[str]) -> None:
+        self._names = names
+        self._kleene = frozenset(kleene)
 
-    def reader(self, value: Value) -> _Read:
-        """What a value of SELECT gives of a match."""
+    @classmethod
+    def of(cls, pattern: CompiledPattern) -> Values:
+        """Those of a pattern."""
+        kleene = [one.name for one in pattern.pattern.components if one.kleene]
+        return cls(pattern.names, kleene)
+
+    def reader(self, value: Value) -> Read:
+        """A function from a match to a value of SELECT."""
         match value:
             case syntax.Read() if not self._is_length(value):
                 return self._nodes(value)
             case syntax.Literal(str() as text):
-                return lambda taken: [Computed(text, "value")]
+                return lambda taken: [ComputedValue(text, "value")]
+            case syntax.Call(_, (argument,)):
+                texts = self.reader(argument)
+                return lambda taken: [
+                    ComputedValue(canonical_url(one.string()), "value") for one in texts(taken)
+                ]
         name = value.function if isinstance(value, syntax.Aggregate) else "value"
         if isinstance(value, syntax.Read):
             name = "LEN"
         number = self._number(value)
-        return lambda taken: [Computed(number(taken), name)]
+        return lambda taken: [ComputedValue(number(taken), name)]
 
     def _is_length(self, read: syntax.Read) -> bool:
         """Whether a read is `a.LEN`."""
@@ -90,21 +103,20 @@ class Values:
             and read.attribute is not None
         )
 
-    def _nodes(self, read: syntax.Read) -> _Read:
-        """A read, of one event or of all of a Kleene plus."""
+    def _nodes(self, read: syntax.Read, which: slice | None = None) -> Read:
+        """A read, of one event or of all of a Kleene plus; of those that `which` picks."""
         if read.variable is None or read.variable.text not in self._names:
             variable, of = self._names[0], attribute(bare_attribute(read))
         else:
             variable, of = read.variable.text, attribute(read.attribute)
-        index = read.index
+        if which is None:
+            which = slice(None)
+            if read.index:
+                which = slice(1) if read.index == "1" else slice(-1, None)
 
-        def nodes(taken: Taken) -> list[BoundNode | Computed]:
+        def nodes(taken: Taken) -> list[BoundNode | ComputedValue]:
             events = [event for event in taken if event.variable == variable]
-            if index == "1":
-                events = events[:1]
-            elif index:
-                events = events[-1:]
-            found = (_first(event, of) for event in events)
+            found = (_first(event, of) for event in events[which])
             return [one for one in found if one is not None]
 
         return nodes
@@ -122,8 +134,8 @@ class Values:
                 return lambda taken: -negated(taken)
             case syntax.Arithmetic(operator, left, right):
                 first, second = self._number(left), self._number(right)
-                reckon = _OPERATORS[operator]
-                return lambda taken: reckon(first(taken), second(taken))
+                operation = _OPERATORS[operator]
+                return lambda taken: operation(first(taken), second(taken))
             case syntax.Aggregate(function, read):
                 assert read.variable is not None
                 name = read.variable.text
@@ -147,6 +159,9 @@ class Values:
                     return next((number_of(one.string()) for one in nodes(taken)), float("nan"))
 
                 return single
+            case syntax.Call():
+                called = self.reader(value)
+                return lambda taken: next((number_of(one.string()) for one in called(taken)), nan)
             case syntax.Parameter(name):
                 raise ValueError(f"the parameter `:{name}` is not bound")
 
@@ -166,13 +181,13 @@ def _doubles(events: Iterable[TakenEvent], of: Attribute) -> Iterable[float | No
         yield None if node is None else number_of(node.string())
 
 
-def _first(event: TakenEvent, of: Attribute) -> BoundNode | Computed | None:
+def _first(event: TakenEvent, of: Attribute) -> BoundNode | ComputedValue | None:
     """An attribute of an event."""
     document = event.document
     if of.own == "timestamp":
-        return Computed(to_seconds(document.time), "timestamp")
+        return ComputedValue(to_seconds(document.time), "timestamp")
     if of.own == "document":
-        return Computed(document.id, "document")
+        return ComputedValue(document.id, "document")
     if not of.steps and of.attribute is None:
         return event.output
     output = event.output.element, event.output.attribute

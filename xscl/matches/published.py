@@ -1,9 +1,10 @@
 """Iterators over published streams: each gets every match that is published while it is open.
 
-Matches come from the thread that publishes documents and wait, in order, until a thread or a task
-of any event loop asks for them.  Who waits holds no match: a waiter is only told to look again, so
-that one that is cancelled, or whose loop has ended, takes none with it.  Only so many matches wait;
-then the one who publishes does, unless the reader is the same thread, which would wait for itself.
+Matches come from the thread that publishes documents and are buffered, in order, until a thread or
+a task of any event loop reads them.  A waiter holds no match: it is only asked to look again, so
+that a cancelled waiter, or one whose loop has ended, loses none.  The buffer is bounded.  When it
+is full, the publishing thread waits, unless the reader is the same thread, which would wait for
+itself.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MatchStream", "Streams"]
 
-_WAITING = 1000
+_BUFFERED = 1000
 _PATIENCE = 0.05
-"""Seconds after which one who waits for a reader looks whether there still is one."""
+"""After so many seconds a thread that waits for a reader checks whether there still is one."""
 
 
 class MatchStream:
@@ -32,12 +33,13 @@ class MatchStream:
     thread, `async for` in a task.
 
     It ends when it is closed and the matches that it had are read; `with` and `async with` close
-    it.  `len()` matches wait in it.  Where there are 1,000, who publishes waits until one is read,
-    or the stream is closed or let go; so whoever is done with one should do that, and several are
-    read in a thread each.  But nobody waits for a reader (who opened it, or was the last to read)
-    that is the publishing thread itself or has ended: there they wait without bound.  Threads and
-    tasks may share an iterator: each match then goes to one of them.  Waiting for a match in the
-    thread that publishes, or by `for` in an event loop's, is waiting for oneself.
+    it.  `len()` is the number of buffered matches.  Where there are 1,000, the publishing thread
+    waits until one is read, or the stream is closed or dropped.  So close or drop a stream that you
+    no longer read, and read several streams in a thread each.  The publishing thread does not wait
+    for a reader (the thread that opened it, or read last) that is itself or has ended: then the
+    buffer has no bound.  Threads and tasks may share an iterator: each match then goes to one of
+    them.  Waiting for a match in the thread that publishes, or by `for` in an event loop's, would
+    wait for itself.
     """
 
     def __init__(self, name: str, awaited: set[MatchStream]) -> None:
@@ -56,28 +58,28 @@ class MatchStream:
         return len(self._matches)
 
     def __bool__(self) -> bool:
-        # One without waiting matches is still a stream.
+        # A stream without buffered matches is still a stream.
         return True
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed: no more matches come, those that wait can still be read."""
+        """Whether it is closed: no more matches come, buffered ones can still be read."""
         return self._closed
 
     def take(self, match: Match) -> bool:
-        """Adds a match, from any thread; False if it is to wait for the reader, which is told by
-        `changed`.  A stream that is closed takes no more, and keeps nobody waiting."""
+        """Adds a match, from any thread; False if the thread must wait for the reader, which
+        `changed` notifies.  A closed stream takes no more matches, and makes no thread wait."""
         with self.changed:
             if self._closed:
                 return True
-            if len(self._matches) >= _WAITING and self._is_read_elsewhere():
+            if len(self._matches) >= _BUFFERED and self._is_read_elsewhere():
                 return False
             self._matches.append(match)
             self._wake()
             return True
 
     def close(self) -> None:
-        """Ends the stream, from any thread; twice does no harm."""
+        """Ends the stream, from any thread; a second call has no effect."""
         with self.changed:
             self._closed = True
             self._wake()
@@ -144,18 +146,18 @@ class MatchStream:
         return self._reader is not threading.current_thread() and self._reader.is_alive()
 
     def _next(self) -> Match:
-        if len(self._matches) == _WAITING:
+        if len(self._matches) == _BUFFERED:
             self.changed.notify_all()
         return self._matches.popleft()
 
     def _wake(self) -> None:
-        """Tells all who wait to look again.
+        """Asks all waiters to look again.
 
-        All, for the one that were chosen might be cancelled or interrupted, or its loop stopped.
+        All, since a chosen one might be cancelled or interrupted, or its loop stopped.
         """
         self.changed.notify_all()
         for turn in self._turns:
-            # A loop that is closed has no tasks left to wake.
+            # A closed loop has no tasks left to wake.
             with suppress(RuntimeError):
                 turn.get_loop().call_soon_threadsafe(_begin, turn)
         self._turns.clear()
@@ -165,8 +167,8 @@ class MatchStream:
 class Streams:
     """The open iterators of an engine, by the name of their stream.
 
-    It holds them weakly, so that one is gone with its last reader; but those that a task awaits
-    it holds, since an event loop holds its waiting tasks only weakly, too.
+    It refers to them weakly, so that one is gone with its last reader.  It refers strongly to those
+    that a task awaits, since an event loop, too, has only weak references to its waiting tasks.
     """
 
     def __init__(self) -> None:
@@ -178,7 +180,7 @@ class Streams:
     def are_open(self) -> bool:
         """Whether any iterator is open."""
         if not self._open:
-            # As for most engines, which need not wait for anybody to know it.
+            # True for most engines; the publishing thread need not take the lock for that.
             return False
         with self._lock:
             return any(self._living(name) for name in list(self._open))
@@ -193,12 +195,13 @@ class Streams:
         return stream
 
     def publish(self, name: str, match: Match) -> None:
-        """Gives a match to each open iterator over the stream of a name, when there is room."""
+        """Adds a match to each open iterator over the stream of a name, when there is space."""
         with self._lock:
             streams = [weakref.ref(stream) for stream in self._living(name)]
         for ref in streams:
             while (stream := ref()) is not None and not stream.take(match):
-                # Who waits does not hold it: its last reader may let it go, which wakes nobody.
+                # A waiter does not hold the stream: its last reader may drop it, which wakes
+                # nothing.
                 changed = stream.changed
                 del stream
                 with changed:
@@ -213,7 +216,7 @@ class Streams:
             stream.close()
 
     def _living(self, name: str) -> list[MatchStream]:
-        """The iterators of a name that are held and open; the others are forgotten."""
+        """The iterators of a name that still exist and are open; the others are removed."""
         found = [(ref, ref()) for ref in self._open.get(name, ())]
         living = [(ref, stream) for ref, stream in found if stream is not None]
         living = [(ref, stream) for ref, stream in living if not stream.closed]

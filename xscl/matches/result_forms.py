@@ -1,6 +1,6 @@
-"""The form of results: what they all say, and the places that each match fills from its documents.
+"""The form of results: their common part, and the places that each match fills from its documents.
 
-It is made of a SELECT by `results`, when the first result is read.
+`results` makes it from a SELECT, when the first result is read.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ dumps = json.JSONEncoder(ensure_ascii=False).encode
 Path = Union["VariablePath", "Selected"]
 
 Find = Callable[[Path], tuple[int, str | None, Callable[[Any], Sequence[Any]]]]
-"""Where what a SELECT names is: the block, the variable of the node from which it is reached, and
-how; in the end there are `BoundNode`s, or what has name, string, value and markup as these."""
+"""The place of a name in SELECT: the block, the variable of the node from which it is reached, and
+a function to the nodes: `BoundNode`s, or objects with name, string, value and markup like these."""
 
 Pieces = Sequence[Sequence[Any]]
 """The pieces of each block's document: texts; members of an object are a list of `Member`."""
@@ -61,7 +61,7 @@ class XMLForm:
 
 @dataclass(frozen=True, slots=True)
 class JSONForm:
-    """JSON results: `text` makes one of the pieces of each block, which are made by `places`."""
+    """JSON results: `text` makes one from the pieces of each block, which `places` make."""
 
     places: tuple[tuple[Place, ...], ...]
     text: Callable[[Pieces], str]

@@ -1,8 +1,10 @@
-"""Result documents, as a query's SELECT says (section 5 of the language): SELECT -> pieces of text.
+"""Result documents, as a query's SELECT defines them (docs/semantics.md#result-documents): SELECT
+-> pieces of text.
 
-A piece is said by the nodes of one document, so that it is made once for all matches of this
-document; a result is some pieces side by side.  A constructor says whether results are XML or JSON;
-without one, they are JSON where all documents of the match are (section 7), else XML.
+The nodes of one document determine a piece, so that it is made once for all matches of this
+document; a result is a row of pieces.  The constructor determines whether results are XML or JSON;
+without one, they are JSON where all documents of the match are
+(docs/semantics.md#result-documents), else XML.
 """
 
 from __future__ import annotations
@@ -35,10 +37,10 @@ __all__ = ["in_blocks", "json_form", "xml_form"]
 
 _MARK = f"xscl-{secrets.token_hex(8)}-"
 _PLACE = re.compile(rf"{_MARK}(\d+)-")
-"""Where a constructor, as it is serialised once, has a text that each match has of its own."""
+"""Marks a place in a serialised constructor where each match has a text of its own."""
 
 Blocks = Mapping[str, int]
-"""Of which block each variable is."""
+"""The block of each variable."""
 
 Member = tuple[str, str]
 """A name with its colon, and a value, as JSON."""
@@ -103,7 +105,7 @@ def in_blocks(block_of: Blocks) -> Find:
 def _in_pieces(
     before: str, parts: Sequence[str | Place], after: str, blocks: int, empty: str = ""
 ) -> XMLForm:
-    """A form whose parts are put together as far as they are of the same block."""
+    """A form whose adjacent parts of one block are merged."""
     block = next((part.block for part in parts if isinstance(part, Place)), 0)
     owned = []
     for part in parts:
@@ -136,8 +138,8 @@ def _named(name: str, text: str) -> str:
 
 
 def _constructed(constructor: Element, find: Find) -> list[str | Place]:
-    """A constructed element.  It is built as a tree once, in which marks hold the places of what
-    each match has of its own."""
+    """A constructed element.  It is built as a tree once, in which marks represent the places that
+    each match fills."""
     places: list[Place] = []
 
     def mark(insert: Insert, fill: Callable[[Sequence[BoundNode]], str]) -> str:
@@ -198,12 +200,12 @@ def _string(nodes: Sequence[BoundNode]) -> str:
 
 
 def _in_content(nodes: Sequence[BoundNode]) -> str:
-    """The string of some nodes as it stands in an element."""
+    """The string of some nodes as it is written in an element."""
     return _named("a", _string(nodes))[len("<a>") : -len("</a>")]
 
 
 def _in_attribute(nodes: Sequence[BoundNode]) -> str:
-    """The string of some nodes as it stands in an attribute."""
+    """The string of some nodes as it is written in an attribute."""
     element = etree.Element("a", {"a": _string(nodes)})
     return etree.tostring(element, encoding="unicode")[len('<a a="') : -len('"/>')]
 

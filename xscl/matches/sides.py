@@ -1,7 +1,7 @@
-"""Some nodes of a document -> what all matches say that have them, be it with a thousand others.
+"""Some nodes of a document -> the content that all matches with these nodes share.
 
-A match puts the texts of its *sides* together, one for each block; these are made once, and kept
-while there is room.
+A match joins the texts of its *sides*, one for each block; these are made once, and cached while
+there is space.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from xpath_stage import ATTRIBUTE
 from xscl.documents.document import Document
 from xscl.matches.nodes import BoundNode, read_in_order
 from xscl.matches.result_forms import Place, dumps
+from xscl.xpath_stage import ATTRIBUTE
 
 __all__ = ["AttributeName", "Block", "Codes", "Kind", "LineKind", "LineParts", "Side"]
 
 _LONGEST = 1_000
-"""Characters of a value; of a longer one the last is `…`."""
+"""The maximal number of characters of a value; the last one of a longer value is `…`."""
 
 _OVERHEAD = 500
-"""Bytes that a text of a side has about it, about."""
+"""The estimated overhead of a text of a side, in bytes."""
 
 AttributeName = Callable[[int], str | None]
 Codes = tuple[int, ...]
@@ -30,13 +30,13 @@ Kind = tuple[str, bool, Codes]
 """A document's stream, whether it is JSON, and nodes of it."""
 
 LineKind = tuple[Kind, tuple[bool, ...]]
-"""A side's kind, and of the texts that a line has of it which are not empty."""
+"""A side's kind, and which of its texts in a line are not empty."""
 
 
 class LineParts(NamedTuple):
-    """What the lines of a side's matches have of it: its document as in what ids are made of, and
-    its time; and as UTF-8 its document's id, the values of variables as members of JSON and, where
-    results are XML for sure, the pieces of the result as they stand in a string."""
+    """The part of a side in the lines of its matches: its document as in the input of ids, and its
+    time; and as UTF-8 its document's id, the values of variables as members of JSON and, where
+    results are certainly XML, the pieces of the result, escaped as in a string."""
 
     kind: LineKind
     named: bytes
@@ -46,9 +46,9 @@ class LineParts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """What the sides of a block have in common: the names of its variables, and where their codes
-    are; whether there is a SELECT; the pieces of results, where they may be XML or JSON; and which
-    variables follow one another."""
+    """The common part of the sides of a block: the names of its variables, and the indices of their
+    codes; whether there is a SELECT; the pieces of results, where they may be XML or JSON; and
+    which variables are consecutive."""
 
     names: tuple[str, ...]
     place: Mapping[str | None, int]
@@ -61,7 +61,7 @@ class Block:
 class Side:
     """Some nodes of a document: the output node of a block, and its variables'.
 
-    What ends in `_pieces`, and `names`, is what the properties have made: None until then.
+    The slots that end in `_pieces`, and `names`, cache the properties: None before first use.
     """
 
     __slots__ = (
@@ -102,8 +102,8 @@ class Side:
 
     @property
     def said(self) -> tuple[str, bytes, Kind]:
-        """Its document as JSON, in a match and in what its id is made of; and its kind: of equal
-        kinds, all else that does not depend on the document is equal."""
+        """Its document as JSON, in a match and in the input of its id; and its kind: sides of equal
+        kinds agree in all that does not depend on the document."""
         if self.names is None:
             document = self.document
             named = dumps([document.stream, document.id]).encode("utf-8", "surrogatepass")
@@ -117,7 +117,7 @@ class Side:
 
     @property
     def parts(self) -> LineParts:
-        """What lines have of it."""
+        """Its part in lines."""
         name, named, kind = self.said
         texts = [name, *self._values()]
         if self._block.json is None or (self._block.xml is not None and not self.document.json):
@@ -135,19 +135,19 @@ class Side:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values of variables as members of JSON, together where they follow one another."""
+        """The values of variables as members of JSON, joined where they are consecutive."""
         return self._kept("value_pieces", self._values)
 
-    def let_go(self) -> None:
-        """Lets go of the texts."""
+    def evict(self) -> None:
+        """Drops the texts."""
         self.xml_pieces = self.json_pieces = self.value_pieces = self.line_parts = None
 
     def text(self, variable: str) -> str | None:
-        """The value of a variable, None of an element with others in it."""
+        """The value of a variable, None for an element with child elements."""
         return self._node(variable).text(_LONGEST)
 
     def _kept(self, name: str, make: Callable[[], Sequence[Any]]) -> tuple[Any, ...]:
-        """The texts of a slot, which stay while there is room."""
+        """The texts of a slot, cached while there is space."""
         texts: tuple[Any, ...] | None = getattr(self, name)
         if texts is None:
             texts = tuple(make())

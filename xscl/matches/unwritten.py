@@ -1,7 +1,7 @@
-"""Matches -> what is made of each, be it a line, an entry or a parcel; a match of which that fails
-is left out, reported and counted, and no other is.
+"""Matches -> what is made of each, be it a line, an entry or a parcel.  A match for which that
+fails is left out, reported and counted; the others are not affected.
 
-Whatever comes in is judged where it comes in, so that a failure here is a fault of ours.  It must
+All input is checked where it enters, so that a failure here is a fault of this program.  It must
 not close an engine, nor end a server, with all queries that have nothing to do with it.
 """
 
@@ -26,11 +26,11 @@ Report = Callable[[MatchError], object]
 log = logging.getLogger("xscl")
 
 _LONGEST = 300
-"""Characters of a reason, which may be of any length."""
+"""The maximal number of characters of a reason, which may be of any length."""
 
 
 def log_unwritten(error: MatchError) -> None:
-    """Says it in one line; with the place in our code for those who look for faults."""
+    """Logs the error in one line, with the place in the code."""
     place = error.__cause__ if log.isEnabledFor(logging.DEBUG) else None
     log.error("%s", error, exc_info=place)
 
@@ -38,7 +38,7 @@ def log_unwritten(error: MatchError) -> None:
 def made_of(
     matches: Iterable[Match], make: Callable[[Match], T], report: Report = log_unwritten
 ) -> Iterator[tuple[Match, T]]:
-    """Each match with what is made of it; those of which nothing can be made are reported."""
+    """Each match with its derived form; a match for which that fails is reported."""
     for match in matches:
         try:
             made = make(match)
@@ -50,12 +50,12 @@ def made_of(
 
 
 def unwritten(match: Match, error: Exception) -> MatchError:
-    """The error of a match of which nothing can be made for that reason."""
+    """The error of a match that cannot be written for that reason."""
     reason = one_line(f"{type(error).__name__}: {error}", _LONGEST)
     try:
         documents = match.documents
     except Exception:
-        # What is wrong with it may be wrong with these: it is reported all the same.
+        # Its fault may affect these, too: it is reported in any case.
         documents = ()
     made = MatchError(
         f"it cannot be written ({reason}); please report this", match.query, documents

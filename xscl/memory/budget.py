@@ -1,4 +1,4 @@
-"""The shares that an engine's rooms have of its one bound on memory."""
+"""The shares that an engine's parts have of its one bound on memory."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from xscl.sizes import size_of_text
 __all__ = ["LEAST_MEMORY", "Budget"]
 
 LEAST_MEMORY = 64 * 1024 * 1024
-"""Bytes, of which the relations can do with half."""
+"""Bytes, of which half is enough for the relations."""
 
 _LEAST_OF_STATE = 16 * 1024 * 1024
-"""Bytes without which a state file would have to be given more in almost every transaction."""
+"""Bytes without which a state file would need more in almost every transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The shares of a bound: bytes of the relations, of what is kept at hand for joins in process,
-    of documents' trees and bodies, and of what a state file has in memory; None without bound."""
+    """The shares of a bound: bytes of the relations, of the caches of joins in process, of
+    documents' trees and bodies, and of a state file's memory; None for no bound."""
 
     relations: int | None = None
     at_hand: int | None = None
@@ -29,8 +29,8 @@ class Budget:
 
     @classmethod
     def of(cls, memory: int | str | None) -> Budget:
-        """The shares of so many bytes, or of a size as text; raises XSCLError for what is no size,
-        and if it is too small."""
+        """The shares of so many bytes, or of a size as text; raises XSCLError for a text that is no
+        size, and for a size that is too small."""
         if memory is None:
             return cls()
         if isinstance(memory, str):

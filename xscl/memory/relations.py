@@ -17,8 +17,8 @@ __all__ = ["Relations", "shortage"]
 
 
 class Relations:
-    """The database of an engine's relations, opened when it is first asked for: in memory, or with
-    a share of it in files of a temporary directory, which go when it is closed."""
+    """The database of an engine's relations, opened on demand: in memory, or with a share of it in
+    files of a temporary directory, which are removed when it is closed."""
 
     def __init__(self, share: int | None) -> None:
         self._share = share
@@ -52,7 +52,7 @@ class Relations:
         return cast("duckdb.DuckDBPyConnection", self._bounded)
 
     def close(self) -> None:
-        """Closes the database; its files go."""
+        """Closes the database; its files are removed."""
         if self._connection is not None:
             self._connection.close()
         if self._directory is not None:
@@ -81,8 +81,8 @@ class Relations:
 
 
 def shortage(error: BaseException) -> StateError | None:
-    """What there is too little of, memory or room for files, if an error of a batch says that."""
-    # An error of DuckDB's needs DuckDB.
+    """What is short, memory or space for files, if an error of a batch is about that."""
+    # Errors of DuckDB occur only after it was imported.
     if "duckdb" not in sys.modules:
         return None
     import duckdb

@@ -1,4 +1,5 @@
-"""A connection's share of memory: what cannot do without more has it, and only that."""
+"""A connection's share of memory: a statement that cannot do without more gets more, and only that
+one."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ __all__ = ["Bounded", "Share"]
 T = TypeVar("T")
 
 _MORE = (2, 4, 8, 16, 64, None)
-"""A statement that cannot do with the share is given so many times as much; at last, all."""
+"""A statement that fails within the share gets so many times as much; at last, all."""
 
 _ALL = "80%"
 
 
 def _with_more(share: int, limit: Callable[[str], object], run: Callable[[], T]) -> T:
-    """Runs what a share was too little for with more and more memory; raises what it raised last
-    if all of it is too little."""
+    """Runs an action that failed within a share with more and more memory; raises its last error if
+    all of it is too little."""
     for times in _MORE:
         limit(_ALL if times is None else f"{times * share}B")
         try:
@@ -33,8 +34,8 @@ def _with_more(share: int, limit: Callable[[str], object], run: Callable[[], T])
 
 
 class Share:
-    """The share of memory that a connection of its own database has; what cannot do without more
-    has it, and only that."""
+    """The share of memory that a connection of its own database has; an action that cannot do
+    without more gets more, and only that one."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, share: int) -> None:
         self._connection = connection
@@ -42,8 +43,8 @@ class Share:
         self._limit(f"{share}B")
 
     def within(self, run: Callable[[], T]) -> T:
-        """Runs what leaves nothing behind where it fails; again, with more memory, where that was
-        too little."""
+        """Runs an action that leaves nothing behind where it fails; again, with more memory, where
+        that was too little."""
         try:
             return run()
         except duckdb.Error as error:
@@ -52,13 +53,14 @@ class Share:
         try:
             return _with_more(self._share, self._limit, run)
         finally:
-            # A failure here is of what was found meanwhile: the next one tells of it.
+            # A failure here is of what was found meanwhile: the next one reports it.
             with contextlib.suppress(duckdb.Error):
                 self._limit(f"{self._share}B")
 
     @contextlib.contextmanager
     def lifted(self) -> Iterator[None]:
-        """For what must not fail for the bound: it may have what it takes, until its end."""
+        """For an action that must not fail for the bound: it may use what it needs, until its
+        end."""
         self._limit(_ALL)
         try:
             yield
@@ -71,13 +73,13 @@ class Share:
 
 
 def _is_shortage(error: duckdb.Error) -> bool:
-    """Whether there was too little memory; a COMMIT tells it by its words alone."""
+    """Whether there was too little memory; only the text of an error of COMMIT says so."""
     return isinstance(error, duckdb.OutOfMemoryException) or "memory limit" in str(error)
 
 
 class Bounded:
-    """A connection whose statements have a share of memory, and more only where one cannot do
-    without it, until the next one; `exceeded` counts these."""
+    """A connection whose statements have a share of memory.  A statement that cannot do with it
+    gets more, until the next one; `exceeded` counts these."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, share: int) -> None:
         self._connection = connection
@@ -92,9 +94,9 @@ class Bounded:
     def execute(
         self, query: str, parameters: Sequence[object] | None = None
     ) -> duckdb.DuckDBPyConnection:
-        """Executes a statement; what it has done is undone where it fails."""
+        """Executes a statement; its changes are undone where it fails."""
         if self._raised:
-            # Not before: what the last one has found may not have been fetched.
+            # Only now: the result of the last statement may not have been fetched before.
             with contextlib.suppress(duckdb.OutOfMemoryException):
                 self._limit(f"{self._share}B")
                 self._raised = False

@@ -3,16 +3,21 @@ keeps (the computation state V and its masks, section 4.2), and the plan of SASE
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from pattern_stage.pattern import Strategy
-from xscl.language.patterns.normal_form import Clause
-from xscl.language.patterns.unparse import PatternWording, read
 from xscl.language.same_query import bare
 from xscl.language.syntax import EventPattern, Query
+from xscl.pattern_stage.automaton import Ignoring, Move, StackPlan
+from xscl.pattern_stage.automaton import Negated as NegatedPart
+from xscl.pattern_stage.compiler.compile import automaton_of
+from xscl.pattern_stage.compiler.conditions import Edge, edge_of
+from xscl.pattern_stage.layouts import Layouts
+from xscl.pattern_stage.pattern import Conjunct
+from xscl.pattern_stage.values.terms import Aggregate, Index, Leaf, Length, Read, leaves
 from xscl.patterns.compile import CompiledPattern
-from xscl.patterns.edges import Edge, Placed, Placement
+from xscl.patterns.written import Place, Written
 from xscl.times import span
 
 __all__ = ["PEEKING", "Automaton", "Negated", "State", "automaton", "template_id"]
@@ -62,149 +67,138 @@ def template_id(compiled: CompiledPattern) -> str:
 
 
 def automaton(query: Query, compiled: CompiledPattern) -> Automaton:
-    """The automaton of a query whose source is a pattern."""
+    """The automaton of a query whose source is a pattern: what the pattern stage makes of it, in
+    the query's words."""
     return _Words(query, compiled).automaton()
 
 
 class _Words:
-    """One pattern and the words for its parts."""
+    """One pattern, its automaton, and the words for the parts of both."""
 
     def __init__(self, query: Query, compiled: CompiledPattern) -> None:
         assert isinstance(query.source, EventPattern)
-        self.source = query.source
-        self.pattern = compiled.pattern
-        self.placement = Placement(query.source)
-        self.wording = PatternWording(query.text)
-        self.tests = [self.wording.atom(test) for test in self.placement.tests]
-        self.names = self.placement.names
-        components = self.pattern.components
-        self.positive = [at for at, one in enumerate(components) if not one.negated]
+        self.source, self.pattern = query.source, compiled.pattern
+        numbers: dict[Hashable, int] = {}
+        types = tuple(
+            tuple(numbers.setdefault(bare(block), len(numbers)) for block in some)
+            for some in compiled.blocks
+        )
+        self.made = automaton_of(self.pattern, types, Layouts())
+        self.written = Written(query.source, query.text, self.pattern)
+        self.tests = [text for text, _ in self.written.tests]
         self.window = None if self.pattern.within is None else span(self.pattern.within)
+        self.positive = list(dict.fromkeys(move.component for move in self.made.moves))
 
     def automaton(self) -> Automaton:
         """All of it."""
-        steps = [
-            (at, edge)
-            for at in self.positive
-            for edge in ((Edge.BEGIN, Edge.TAKE) if self.kleene(at) else (Edge.BEGIN,))
-        ]
-        states = [self.state(at, edge, number) for number, (at, edge) in enumerate(steps)]
+        partition = [text for text, test in self.written.tests if test.constant is None]
         return Automaton(
-            states,
-            [self.negated(at) for at, one in enumerate(self.pattern.components) if one.negated],
-            self.partition(),
+            [self.state(number) for number in range(len(self.made.moves))],
+            [self.negated(one) for one in self.made.negated],
+            partition,
             self.columns((self.positive[0], Edge.BEGIN)),
             self.waits(),
-            self.plan() if self.source.kind == "EVENT" else [],
+            [] if self.made.sequence is None else self.plan(self.made.sequence, partition),
         )
 
-    def partition(self) -> list[str]:
-        """The tests that make partitions by values."""
-        return [self.wording.atom(one) for one in self.placement.tests if one.constant is None]
-
-    def kleene(self, at: int) -> bool:
-        """Whether a component is a Kleene plus."""
-        return self.pattern.components[at].kleene
-
-    def clause(self, clause: Clause) -> str:
-        """A conjunct."""
-        text = " OR ".join(map(self.wording.atom, clause))
-        return text if len(clause) == 1 else f"({text})"
+    def clause(self, conjunct: Conjunct) -> str:
+        """A conjunct, within others."""
+        text = self.written.clause(conjunct)
+        return text if len(conjunct) == 1 else f"({text})"
 
     def conjuncts(self, at: int, edge: Edge) -> list[str]:
-        """The conjuncts that stand on an edge."""
-        return list(map(self.clause, self.placement.positive.get((at, edge), ())))
+        """The conjuncts that are on an edge."""
+        return list(map(self.clause, self.written.positive.get((at, edge), ())))
 
-    def state(self, at: int, edge: Edge, number: int) -> State:
-        """A state: `x` or `a[1]`, with its begin, or `a[i]`, with take and proceed."""
-        name = self.names[at]
-        within = [f"within {self.window} of {self.first()}"] if self.window and number else []
+    def component(self, at: int) -> str:
+        """A component, as it was written."""
+        return self.written.wording.component(self.source.components[at])
+
+    def state(self, number: int) -> State:
+        """The state that a move is made from: `x` or `a[1]`, with its begin, or `a[i]`, with take
+        and proceed."""
+        move = self.made.moves[number]
+        at = move.component
+        loops = move.source == move.target
+        edge = Edge.TAKE if loops else Edge.BEGIN
         holds = [*self.tests, *self.conjuncts(at, edge)]
-        formulas = [*holds, *within]
-        edges: dict[str, list[str]] = {}
-        if edge is Edge.BEGIN:
-            edges["begin"] = formulas
-            shown = f"{name}[1]" if self.kleene(at) else name
-        else:
-            edges["take"] = formulas
-            shown = f"{name}[i]"
-        if number or edge is not Edge.BEGIN:
+        within = [f"within {self.window} of {self.begun()}"] if self.window and number else []
+        edges = {"take" if loops else "begin": [*holds, *within]}
+        if number:
             edges["ignore"] = [self.ignore(holds)]
-        if edge is Edge.TAKE:
-            edges["proceed"] = self.proceed(at)
-        types = self.wording.component(self.source.components[at])
-        return State(shown, types, self.kleene(at), edges, self.columns((at, edge)))
+        if loops:
+            edges["proceed"] = self.proceed(at, self.made.moves[number + 1 : number + 2])
+        shown = f"{self.made.names[at]}[i]" if loops else self.begun(at)
+        columns = self.columns((at, edge))
+        return State(shown, self.component(at), self.made.kleene[at], edges, columns)
 
-    def proceed(self, at: int) -> list[str]:
+    def proceed(self, at: int, following: Sequence[Move]) -> list[str]:
         """What has to hold for a Kleene plus to end: with it the next begins (peeking)."""
-        own = self.conjuncts(at, Edge.PROCEED)
-        following = [one for one in self.positive if one > at]
-        if not following:
-            return own
-        begin = self.conjuncts(following[0], Edge.BEGIN)
-        name = self.names[following[0]] + ("[1]" if self.kleene(following[0]) else "")
-        return [*own, *begin, f"{PEEKING} {name}"]
+        holds = self.conjuncts(at, Edge.PROCEED)
+        for move in following:
+            holds += self.conjuncts(move.component, Edge.BEGIN)
+            holds.append(f"{PEEKING} {self.begun(move.component)}")
+        return holds
 
     def ignore(self, formulas: list[str]) -> str:
         """When an epoch may be ignored."""
-        match self.pattern.strategy:
-            case Strategy.STRICT_CONTIGUITY:
+        match self.made.ignoring:
+            case Ignoring.NONE:
                 return "false"
-            case Strategy.PARTITION_CONTIGUITY:
+            case Ignoring.NONE_OF_PARTITION:
                 return f"not in the partition of {' AND '.join(self.tests)}"
-            case Strategy.SKIP_TILL_NEXT_MATCH:
+            case Ignoring.UNMOVED:
                 return f"NOT ({' AND '.join(formulas) or 'true'})"
-            case Strategy.SKIP_TILL_ANY_MATCH:
+            case Ignoring.ALL:
                 return "true"
 
     # What a run keeps.
 
-    def columns(self, since: tuple[int, Edge]) -> list[str]:
-        """The columns of V that some edge from a state on reads: of events that are taken then."""
+    def columns(self, since: Place) -> list[str]:
+        """The columns of V that some edge from a state on reads: of events that are taken then.
+        Stacks have no runs, and so no V."""
         kept: dict[str, None] = {}
+        if self.made.sequence is not None:
+            return []
         if self.window is not None:
-            kept[f"{self.first()}.timestamp"] = None
-        kept.update(dict.fromkeys(self.partition()))
-        for place, clauses in sorted(self.placement.positive.items()):
-            for one in (one for clause in clauses for one in self.placement.reads(clause)):
-                if place >= since and (one.place < place or _is_kept(one)):
-                    shown = read(one.read)
-                    function = None if one.aggregate is None else one.aggregate.function
-                    kept[shown if function is None else f"{function}({shown})"] = None
+            kept[f"{self.begun()}.timestamp"] = None
+        kept.update((text, None) for text, test in self.written.tests if test.constant is None)
+        for place, conjuncts in self.written.positive.items():
+            for conjunct in conjuncts if place >= since else ():
+                for leaf, text in self.written.reads(conjunct):
+                    if edge_of(leaf) < place or _is_kept(leaf):
+                        kept[text] = None
         return list(kept)
 
-    def first(self) -> str:
-        """The first event."""
-        at = self.positive[0]
-        return self.names[at] + ("[1]" if self.kleene(at) else "")
+    def begun(self, at: int | None = None) -> str:
+        """The first event of a component, or of all."""
+        at = self.positive[0] if at is None else at
+        return self.made.names[at] + ("[1]" if self.made.kleene[at] else "")
 
     def last(self, at: int) -> str:
         """The last event of a component."""
-        name = self.names[at]
-        return f"{name}[{name}.LEN]" if self.kleene(at) else name
+        name = self.made.names[at]
+        return f"{name}[{name}.LEN]" if self.made.kleene[at] else name
 
     # Negation.
 
-    def negated(self, at: int) -> Negated:
+    def negated(self, made: NegatedPart) -> Negated:
         """A negated component."""
-        before = [one for one in self.positive if one < at]
-        after = [one for one in self.positive if one > at]
-        if before and after:
-            following = self.names[after[0]] + ("[1]" if self.kleene(after[0]) else "")
-            interval = f"({self.last(before[-1])}, {following})"
-        elif after:
+        if made.after is not None and made.before is not None:
+            interval = f"({self.last(made.after)}, {self.begun(made.before)})"
+        elif made.after is None:
             start = f"{self.last(self.positive[-1])} - {self.window}" if self.window else "-INF"
-            interval = f"({start}, {self.first()})"
+            interval = f"({start}, {self.begun()})"
         else:
-            interval = f"({self.last(before[-1])}, {self.first()} + {self.window})"
-        conditions = [*self.tests, *map(self.clause, self.placement.negative.get(at, ()))]
-        types = self.wording.component(self.source.components[at])
-        return Negated(self.names[at], types, interval, conditions)
+            interval = f"({self.last(made.after)}, {self.begun()} + {self.window})"
+        at = made.component
+        conditions = [*self.tests, *map(self.clause, self.written.negative[at])]
+        return Negated(self.made.names[at], self.component(at), interval, conditions)
 
     # Telling.
 
     def waits(self) -> str:
-        """What `strong` waits for (patterns-sase.md, section 6)."""
+        """What `strong` waits for (docs/semantics.md#final-matches-of-patterns)."""
         if self.pattern.monotone:
             return "nothing: told at once"
         if self.pattern.non_overlapping:
@@ -213,37 +207,32 @@ class _Words:
             return f"the watermark at the start of the match + {self.window}"
         return "the watermark at the time of the last event"
 
-    def plan(self) -> list[str]:
+    def plan(self, sequence: StackPlan, partition: list[str]) -> list[str]:
         """The plan of SASE's Figure 6, from the bottom up."""
-        stacks = ", ".join(self.names[at] for at in self.positive)
-        equal = self.partition()
-        parts = f", partitioned by {equal[0]}" if equal else ""
+        stacks = ", ".join(self.made.names[at] for at in sequence.components)
+        tests = [one for one in self.tests if one not in partition]
+        joined = list(partition)
+        if sequence.tests:
+            stacks += f", partitioned by {' and '.join(partition)}"
+            joined = []
         pushed = f"; {self.window} in the scan and in construction" if self.window else ""
-        lines = [f"sequence scan and construction: stacks {stacks}{parts}{pushed}"]
-        for at in self.positive:
-            single = [
-                self.clause(clause)
-                for clause in self.placement.positive.get((at, Edge.BEGIN), ())
-                if {one.place[0] for one in self.placement.reads(clause)} <= {at}
-            ]
-            if single:
-                lines.append(f"scan of {self.names[at]}: {' AND '.join(single)}")
-        several = [
-            self.clause(clause)
-            for _, clauses in sorted(self.placement.positive.items())
-            for clause in clauses
-            if len({one.place[0] for one in self.placement.reads(clause)}) > 1
-        ]
-        if several or self.tests:
-            lines.append(f"construction: {' AND '.join([*self.tests, *several])}")
-        for at, one in enumerate(self.pattern.components):
-            if one.negated:
-                lines.append(
-                    f"negation of {one.name}, by an index over {self.negated(at).interval}"
-                )
+        lines = [f"sequence scan and construction: stacks {stacks}{pushed}"]
+        for at in sequence.components:
+            scan = list(tests)
+            for conjunct in self.written.positive.get((at, Edge.BEGIN), ()):
+                read = {one.component for one in leaves(conjunct) if isinstance(one, Read)}
+                (scan if read <= {at} else joined).append(self.clause(conjunct))
+            if scan:
+                lines.append(f"scan of {self.made.names[at]}: {' AND '.join(scan)}")
+        if joined:
+            lines.append(f"construction: {' AND '.join(joined)}")
+        for one in map(self.negated, self.made.negated):
+            lines.append(f"negation of {one.name}, by an index over {one.interval}")
         return lines
 
 
-def _is_kept(one: Placed) -> bool:
-    """Whether a read that stands on its own edge is of what the run has kept by then."""
-    return one.place[1] is Edge.PROCEED or one.read.index in ("i-1", "..i-1")
+def _is_kept(leaf: Leaf) -> bool:
+    """Whether what is read on its own edge is of what the run has retained by then."""
+    if isinstance(leaf, Read):
+        return leaf.index in (Index.PREVIOUS, Index.LAST)
+    return isinstance(leaf, Aggregate | Length)

@@ -1,25 +1,32 @@
-"""From the syntax tree of a pattern to blocks, a `Pattern` and constants (patterns-sase.md,
-sections 1 and 2): the condition in conjunctive normal form, names resolved, constants apart.
+"""From the syntax tree of a pattern to blocks, a `Pattern` and constants
+(docs/semantics.md#reading-a-pattern, #conjuncts): the condition in conjunctive normal form, names
+resolved, constants apart.
 
 The query has no error (`checks/` has seen to that) and no open parameter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 from typing import Literal as OneOf
-from typing import cast
 
-from pattern_stage import pattern as stage
+from xscl.consistency import Level
 from xscl.language import syntax
 from xscl.language.patterns.names import bare_attribute, component_names
 from xscl.language.patterns.normal_form import conjuncts
 from xscl.language.same_query import bare
 from xscl.language.syntax import Block, EventPattern, Query
+from xscl.pattern_stage import pattern as stage
+from xscl.pattern_stage.values import terms as algebra
+
+if TYPE_CHECKING:
+    from xscl.pattern_stage.processor import PatternStage
 
 __all__ = ["CompiledPattern", "Terms", "compile_pattern"]
 
-_INDEX = {"1": stage.Index.FIRST, "i": stage.Index.EACH, "i-1": stage.Index.PREVIOUS}
+_INDEX = {"1": algebra.Index.FIRST, "i": algebra.Index.EACH, "i-1": algebra.Index.PREVIOUS}
 _Aggregating = OneOf["avg", "sum", "min", "max", "count"]
 
 
@@ -31,7 +38,55 @@ class CompiledPattern:
     pattern: stage.Pattern
     blocks: tuple[tuple[Block, ...], ...]
     constants: tuple[str | float, ...]
-    weak: bool
+    level: Level | None = None
+    """What it says of its consistency."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the components."""
+        return tuple([component.name for component in self.pattern.components])
+
+    @property
+    def dynamic(self) -> bool:
+        """A pattern has no arcs of its own that could change."""
+        return False
+
+    @property
+    def composite(self) -> bool:
+        """It has a stage of its own kind."""
+        return False
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a further event can only add matches."""
+        return self.pattern.monotone
+
+    @property
+    def within(self) -> int | None:
+        """The length of the window in microseconds."""
+        return self.pattern.within
+
+    def add_to(
+        self,
+        stage: PatternStage,
+        number: int,
+        types: Sequence[Sequence[int]],
+        since: int,
+        *,
+        weak: bool = False,
+        in_order: bool = False,
+    ) -> None:
+        """Adds it to a stage as a query that sees events with numbers not below `since`, `weak`, or
+        `in_order` even where it could process them immediately."""
+        stage.add(
+            number,
+            self.pattern,
+            types,
+            self.constants,
+            since=since,
+            weak=weak,
+            in_order=in_order,
+        )
 
 
 def compile_pattern(query: Query) -> CompiledPattern:
@@ -73,8 +128,7 @@ def compile_pattern(query: Query) -> CompiledPattern:
         None if source.window is None else source.window.length,
         source.non_overlapping,
     )
-    weak = source.consistency is not None and source.consistency.level == "weak"
-    return CompiledPattern(pattern, blocks, tuple(terms.constants), weak)
+    return CompiledPattern(pattern, blocks, tuple(terms.constants), Level.asked(source.consistency))
 
 
 def _strategy(source: EventPattern) -> stage.Strategy:
@@ -100,18 +154,18 @@ class Terms:
 
     def test(self, test: syntax.Equivalence) -> stage.Test:
         """An equivalence test."""
-        constant: stage.Constant | None = None
+        constant: algebra.Constant | None = None
         if test.constant is not None:
             assert isinstance(test.constant, syntax.Literal)
             constant = self.constant(test.constant.value)
         return stage.Test(attribute(test.attribute), constant)
 
-    def comparison(self, compared: syntax.Compared[syntax.Value]) -> stage.Comparison:
+    def comparison(self, compared: syntax.Compared[syntax.Value]) -> algebra.Comparison:
         """A comparison."""
         left, right = self.term(compared.left), self.term(compared.right)
-        return stage.Comparison(compared.operator, left, right)
+        return algebra.Comparison.of(compared.operator, left, right)
 
-    def term(self, value: syntax.Value) -> stage.Term:
+    def term(self, value: syntax.Value) -> algebra.Term:
         """A value of a condition, or of SELECT."""
         match value:
             case syntax.Literal():
@@ -120,45 +174,47 @@ class Terms:
                 assert isinstance(number.value, float)
                 return self.constant(number.value / 100)
             case syntax.Minus(operand):
-                return stage.Negative(self.term(operand))
+                return algebra.Negative(self.term(operand))
             case syntax.Arithmetic(operator, left, right):
-                return stage.Arithmetic(operator, self.term(left), self.term(right))
+                return algebra.Arithmetic(operator, self.term(left), self.term(right))
+            case syntax.Call(function, arguments):
+                return algebra.Call(function, tuple(map(self.term, arguments)))
             case syntax.Aggregate(function, read):
                 assert read.variable is not None
                 of = None if read.attribute is None else attribute(read.attribute)
                 place = self.places[read.variable.text]
                 # `aggr(a[i-1].x)` is how Table 1 of SASE+ writes `aggr(a[..i-1].x)`.
-                return stage.Aggregate(cast(_Aggregating, function), place, of, bool(read.index))
+                return algebra.Aggregate(cast(_Aggregating, function), place, of, bool(read.index))
             case syntax.Read():
                 return self.read(value)
             case syntax.Parameter():
                 raise AssertionError(f"the parameter `:{value.name}` is not bound")
 
-    def read(self, read: syntax.Read) -> stage.Read | stage.Length:
+    def read(self, read: syntax.Read) -> algebra.Read | algebra.Length:
         """What a read reads."""
         if read.variable is None or read.variable.text not in self.places:
-            return stage.Read(0, attribute(bare_attribute(read)))
+            return algebra.Read(0, attribute(bare_attribute(read)))
         place = self.places[read.variable.text]
         if read.index is None and self.kleene[place]:
-            return stage.Length(place)
+            return algebra.Length(place)
         index = None
         if read.index is not None:
-            index = _INDEX.get(read.index, stage.Index.LAST)
-        return stage.Read(place, attribute(read.attribute), index)
+            index = _INDEX.get(read.index, algebra.Index.LAST)
+        return algebra.Read(place, attribute(read.attribute), index)
 
-    def constant(self, value: str | float) -> stage.Constant:
+    def constant(self, value: str | float) -> algebra.Constant:
         """A constant, at the next place."""
         self.constants.append(value)
-        return stage.Constant(len(self.constants) - 1, not isinstance(value, str))
+        return algebra.Constant(len(self.constants) - 1, not isinstance(value, str))
 
 
-def attribute(written: syntax.Attribute | None) -> stage.Attribute:
+def attribute(written: syntax.Attribute | None) -> algebra.Attribute:
     """An attribute of an event; None is its string value."""
     if written is None:
-        return stage.Attribute()
+        return algebra.Attribute()
     if not written.quoted and written.attribute is None and len(written.steps) == 1:
         if written.steps[0] == "timestamp":
-            return stage.Attribute(own="timestamp")
+            return algebra.Attribute(own="timestamp")
         if written.steps[0] == "document":
-            return stage.Attribute(own="document")
-    return stage.Attribute(written.steps, written.attribute)
+            return algebra.Attribute(own="document")
+    return algebra.Attribute(written.steps, written.attribute)

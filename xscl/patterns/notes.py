@@ -1,33 +1,32 @@
-"""Notes on a pattern: costs and meanings that its writer may not have meant (patterns-sase.md,
-section 7)."""
+"""Notes on a pattern: costs and meanings that its writer may not have meant
+(docs/semantics.md#refused-patterns)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import eq, ge, gt, le, lt, ne
 
-from pattern_stage.pattern import (
+from xscl.language.patterns.walk import reads
+from xscl.language.syntax import Compared, EventPattern, Query
+from xscl.language.values.walk import atoms
+from xscl.pattern_stage.pattern import Conjunct, Pattern, Strategy
+from xscl.pattern_stage.values.terms import (
     Aggregate,
     Comparison,
-    Conjunct,
     Constant,
     Index,
     Length,
-    Negative,
-    Pattern,
     Read,
-    Strategy,
-    Term,
+    Register,
+    leaves,
 )
-from pattern_stage.pattern import Arithmetic as Computed
-from xscl.language.patterns.walk import atoms, reads
-from xscl.language.syntax import Compared, EventPattern, Query
 from xscl.patterns.compile import CompiledPattern
 
-__all__ = ["is_single", "notes"]
+__all__ = ["is_single", "never", "never_together", "notes"]
 
 _SUBTRACTION = re.compile(r".-[0-9]")
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _COMPARE = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -47,11 +46,15 @@ def _notes(query: Query, compiled: CompiledPattern) -> Iterator[str]:
     kleene = [at for at, one in enumerate(pattern.components) if one.kleene]
     if pattern.within is None and not is_single(pattern):
         yield "no WITHIN: every event is kept for good, so that state only grows"
-    if kleene and pattern.within is None and pattern.strategy is Strategy.SKIP_TILL_ANY_MATCH:
-        yield "skip_till_any_match with `+` and no WITHIN: matches grow exponentially"
+    if kleene and pattern.strategy is Strategy.SKIP_TILL_ANY_MATCH:
+        over = "and no WITHIN" if pattern.within is None else "is of every choice of events"
+        yield f"skip_till_any_match with `+` {over}: matches grow exponentially"
     for number, conjunct in enumerate(pattern.conjuncts, 1):
-        if all(_never(one, compiled.constants) for one in conjunct):
+        if all(never(one, compiled.constants) for one in conjunct):
             yield f"conjunct {number} of the condition never holds: it matches nothing"
+    together = never_together(_plain(pattern), compiled.constants)
+    if together is not None:
+        yield "conjuncts {} and {} of the condition never hold together".format(*together)
     for at in kleene:
         name = pattern.components[at].name
         if _without_first(pattern.conjuncts, at):
@@ -66,7 +69,8 @@ def _without_first(conjuncts: tuple[Conjunct, ...], at: int) -> bool:
     """Whether a conjunct says something of each event of a component, and none of the first."""
     of_each = False
     for conjunct in conjuncts:
-        read = [one for term in _sides(conjunct) for one in _leaves(term) if one.component == at]
+        reads = [one for one in leaves(conjunct) if isinstance(one, Read | Aggregate | Length)]
+        read = [one for one in reads if one.component == at]
         indexes = {one.index for one in read if isinstance(one, Read)}
         if Index.FIRST in indexes:
             return False
@@ -75,23 +79,7 @@ def _without_first(conjuncts: tuple[Conjunct, ...], at: int) -> bool:
     return of_each
 
 
-def _sides(conjunct: Conjunct) -> Iterator[Term]:
-    for comparison in conjunct:
-        yield from (comparison.left, comparison.right)
-
-
-def _leaves(term: Term) -> Iterator[Read | Aggregate | Length]:
-    match term:
-        case Computed(_, left, right):
-            yield from _leaves(left)
-            yield from _leaves(right)
-        case Negative(operand):
-            yield from _leaves(operand)
-        case Read() | Aggregate() | Length():
-            yield term
-
-
-def _never(comparison: Comparison, constants: tuple[str | float, ...]) -> bool:
+def never(comparison: Comparison, constants: Sequence[str | float]) -> bool:
     """Whether a comparison is false whatever the events are."""
     left, right = comparison.left, comparison.right
     if left == right and not isinstance(left, Constant):
@@ -113,6 +101,50 @@ def _never(comparison: Comparison, constants: tuple[str | float, ...]) -> bool:
         if isinstance(first, str) and isinstance(second, str) and comparison.operator in "!=":
             return not compare(first, second)
     return False
+
+
+def _plain(pattern: Pattern) -> Iterator[tuple[int, Comparison]]:
+    """The conjuncts that every match meets, by their numbers."""
+    for number, conjunct in enumerate(pattern.conjuncts, 1):
+        read = [one for one in leaves(conjunct) if isinstance(one, Read)]
+        # There may be no `a[i]`, nor any attribute where one event in ANY lacks it.
+        lenient = any(
+            one.index in (Index.EACH, Index.PREVIOUS) or pattern.components[one.component].any
+            for one in read
+        )
+        if len(conjunct) == 1 and not lenient:
+            yield number, conjunct[0]
+
+
+def never_together(
+    comparisons: Iterable[tuple[int, Comparison]], constants: Sequence[str | float]
+) -> tuple[int, int] | None:
+    """The first two comparisons that contradict each other, by their numbers: of one attribute of
+    one event, or of one field of a register, with constants."""
+    found: list[tuple[int, Read | Register, str, str | float]] = []
+    for number, one in comparisons:
+        operator: str = one.operator
+        read, other = one.left, one.right
+        if isinstance(read, Constant):
+            read, operator, other = other, _TURNED.get(operator, operator), read
+        if not isinstance(read, Read | Register) or not isinstance(other, Constant):
+            continue
+        value = constants[other.place]
+        for before, same, its_operator, bound in found:
+            if same == read and _apart((its_operator, bound), (operator, value)):
+                return before, number
+        found.append((number, read, operator, value))
+    return None
+
+
+def _apart(one: tuple[str, str | float], other: tuple[str, str | float]) -> bool:
+    """Whether no value compares so with both constants."""
+    (first, low), (second, high) = one, other
+    if isinstance(low, str) or isinstance(high, str):
+        # How a text is ordered depends on what it is compared with; what is equal is one.
+        return type(low) is type(high) and first == second == "=" and low != high
+    some = {low, high, (low + high) / 2, min(low, high) - 1, max(low, high) + 1}
+    return not any(_COMPARE[first](v, low) and _COMPARE[second](v, high) for v in some)
 
 
 def _attributes(source: EventPattern) -> Iterator[str]:

@@ -8,7 +8,7 @@ seed: the same answers at the same times give the same decisions.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from urllib.parse import urlsplit
 
@@ -92,6 +92,18 @@ class Polling:
             for state in self.states.values()
             if not state.gone and (state.next_fetch is None or state.next_fetch <= now)
         ]
+
+    def add(self, state: FeedState) -> None:
+        """One more feed."""
+        self.states[state.address] = state
+        self._await(state)
+
+    def ask(self, address: str, now: float) -> None:
+        """Lets a feed be fetched as soon as its host may be asked, whatever it was to wait for."""
+        if address not in self._asked:
+            state = replace(self.states[address], gone=False, next_fetch=now)
+            self.states[address] = state
+            self._schedule.hasten(address, _host(state.url), now)
 
     def start(self, now: float) -> list[Fetch]:
         """The fetches to start now."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from xscl.feeds import NotAFeed
 from xscl.feeds.items import ParsedFeed
@@ -56,7 +56,7 @@ class _Stop:
 
 class Fetching:
     """Feeds that are fetched as they fall due, by as many threads as the policy has fetches under
-    way; all but retrieval and parsing goes on in the thread that asks for the next answer."""
+    way; all but retrieval and parsing continues in the thread that asks for the next answer."""
 
     def __init__(
         self,
@@ -71,17 +71,20 @@ class Fetching:
     ) -> None:
         """`credentials` by address, for the feeds that have some."""
         self._polling = Polling(states, policy, seed=seed)
-        self._credentials = credentials
+        self._credentials = dict(credentials)
+        self._most_threads = policy.concurrency
+        self.lasting = False
+        """Whether it continues when no feed is left that may be fetched: one may be added."""
         self._retrieval = retrieval
         self._parser = parser
         self._clock = clock
         self._over = False
         self._fetches: queue.SimpleQueue[Fetch | None] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[_Answered | _Stop] = queue.SimpleQueue()
-        self._threads = min(policy.concurrency, len(self._polling.states))
-        for number in range(self._threads):
-            name = f"xscl-feeds-{number}"
-            threading.Thread(target=self._fetch_all, name=name, daemon=True).start()
+        self._answers: queue.SimpleQueue[_Answered | _Stop | Callable[[], object]] = (
+            queue.SimpleQueue()
+        )
+        self._threads = 0
+        self._start_threads()
 
     @property
     def states(self) -> Mapping[str, FeedState]:
@@ -102,6 +105,26 @@ class Fetching:
         """When the next fetch may start; None if only an answer can change that."""
         return self._polling.next_start()
 
+    def call(self, action: Callable[[], object]) -> None:
+        """Calls something in the thread that asks for the next answer; from any thread."""
+        self._answers.put(action)
+
+    def add(self, state: FeedState, credentials: Credentials | None) -> None:
+        """One more feed, in the thread that asks for the next answer."""
+        self._credentials[state.address] = credentials
+        self._polling.add(state)
+        self._start_threads()
+
+    def ask(self, address: str) -> None:
+        """Lets a feed be fetched now, in the thread that asks for the next answer."""
+        self._polling.ask(address, self._clock.now())
+
+    def ask_whole(self, address: str) -> None:
+        """The same, as if it had never been read: another stream is to get its items."""
+        states = self._polling.states
+        states[address] = replace(states[address], validators=Validators())
+        self.ask(address)
+
     def stop(self) -> None:
         """Ends it once the answers that are there have been taken; may be called from anywhere, a
         signal handler too."""
@@ -111,25 +134,34 @@ class Fetching:
     def next(self, until: float | None = None) -> Fetched | None:
         """The next answer; fetches are started as they fall due meanwhile.
 
-        None if there is none at the moment given (a past one: at once), or when it is over.
+        None if there is none at the moment given (a past one: immediately), or when it is over.
         """
         while not self._over:
             for fetch in self._polling.start(self._clock.now()):
                 self._fetches.put(fetch)
             start, under_way = self._polling.next_start(), self._polling.under_way
-            if start is None and not under_way:
+            if start is None and not under_way and not self.lasting:
                 break
             moments = [moment for moment in (start, until) if moment is not None]
             answered = self._clock.receive(self._answers, min(moments, default=None), under_way)
             if isinstance(answered, _Stop):
                 break
-            if answered is not None:
+            if isinstance(answered, _Answered):
                 return self._take(answered)
+            if answered is not None:
+                answered()
             if until is not None and self._clock.now() >= until:
                 return None
         self._over = True
         self._dismiss()
         return None
+
+    def _start_threads(self) -> None:
+        wanted = min(self._most_threads, len(self._polling.states))
+        for number in range(self._threads, wanted):
+            name = f"xscl-feeds-{number}"
+            threading.Thread(target=self._fetch_all, name=name, daemon=True).start()
+        self._threads = max(self._threads, wanted)
 
     def _dismiss(self) -> None:
         for _ in range(self._threads):

@@ -8,7 +8,7 @@ edited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -50,12 +50,14 @@ class SeenItem:
 @dataclass(frozen=True, slots=True)
 class News(Generic[Item]):
     """The news of one reading of a feed: the new items and the edited ones, both in the feed's
-    order, and the identities that need not be remembered any more."""
+    order, those that have only a new guid (`renamed` has it, by the earlier one), and the
+    identities that need not be remembered any more."""
 
     new: Sequence[Item]
     edited: Sequence[Item]
     churned: Sequence[Item]
     forgotten: Sequence[str]
+    renamed: Mapping[str, str]
 
 
 class Seen:
@@ -79,30 +81,35 @@ class Seen:
         for item in items:
             shown.setdefault(item.identity, item)
         new, edited, churned = [], [], []
+        renamed: dict[str, str] = {}
         for identity, item in shown.items():
             before = self._items.get(identity)
             if before is not None:
                 if before.content_hash != item.content_hash:
                     edited.append(item)
-            elif self._is_churn(item, shown):
+            elif (earlier := self._earlier(item)) is not None and earlier not in shown:
                 churned.append(item)
+                renamed[earlier] = identity
             else:
                 new.append(item)
         for identity, item in reversed(shown.items()):  # Feeds show the latest first.
             self._items.pop(identity, None)
             self._items[identity] = SeenItem.of(item)
             self._alike[item.likeness] = identity
-        return News(new, edited, churned, self._forget(len(shown)))
+        return News(new, edited, churned, self._forget(len(shown)), renamed)
 
-    def _is_churn(self, item: Item, shown: dict[str, Item]) -> bool:
-        earlier = None if item.likeness is None else self._alike.get(item.likeness)
-        return earlier is not None and earlier not in shown
+    def drop(self, identities: Iterable[str]) -> None:
+        """Items that are new if they come again."""
+        for identity in identities:
+            item = self._items.pop(identity, None)
+            if item is not None and self._alike.get(item.likeness) == identity:
+                del self._alike[item.likeness]
+
+    def _earlier(self, item: Item) -> str | None:
+        return None if item.likeness is None else self._alike.get(item.likeness)
 
     def _forget(self, shown: int) -> list[str]:
         surplus = max(len(self._items) - shown - self._remembered, 0)
         forgotten = [identity for identity, _ in zip(self._items, range(surplus), strict=False)]
-        for identity in forgotten:
-            item = self._items.pop(identity)
-            if self._alike.get(item.likeness) == identity:
-                del self._alike[item.likeness]
+        self.drop(forgotten)
         return forgotten

@@ -6,18 +6,19 @@ comes again after a crash, with the same ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from xscl.feeds.items import ParsedFeed
+from xscl.feeds.items import Item, ParsedFeed
 from xscl.polling.clock import Clock
 from xscl.polling.fetching import Fetched, Fetching
 from xscl.polling.finding import Parser
-from xscl.polling.news import Seen, SeenItem
+from xscl.polling.news import News, Seen, SeenItem
 from xscl.polling.relations import Changes, Envelope, SeenDocument
 from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import FeedStore
 from xscl.polling.watched_feeds import WatchedFeed
+from xscl.polling.withdrawals import Shown, withdrawn
 from xscl.web.exchange import Validators
 from xscl.web.retrieval import Retrieval
 
@@ -32,9 +33,13 @@ def history(store: FeedStore, feeds: Iterable[WatchedFeed]) -> Iterator[Envelope
 class Poller:
     """Polls feeds and yields their new items, as envelopes.
 
-    `updates` makes an edited item a document of its own, a new version.  `on_error` gets
+    `updates` makes an edited item a document of its own, a new version; in a stream that is
+    `revisable` it takes the place of the version before, and an item that its feed has withdrawn is
+    retracted.  `on_error` gets
     the state of each feed whose fetch failed, `on_answer` that of each that has answered, `on_page`
-    the address of a web page and that of the one feed that it names, which is read in its place.
+    the address of a web page and that of the one feed that it names, which is read in its place,
+    `on_dates` how many items of a feed are given out and how many of them have no date, or one in
+    the future: their time is that of the fetch.
     States and items are saved at most every `save_every` seconds: saving costs what opening a file
     costs.
 
@@ -53,21 +58,26 @@ class Poller:
         *,
         seed: int,
         updates: bool = False,
+        revisable: Container[str] = (),
         save_every: float = 5.0,
         watermark: float | None = None,
         on_error: Callable[[FeedState], object],
         on_page: Callable[[str, str], object] = lambda page, feed: None,
         on_answer: Callable[[FeedState], object] = lambda state: None,
+        on_dates: Callable[[int, int], object] = lambda items, undated: None,
     ) -> None:
         self._feeds = {feed.address: feed for feed in feeds}
         self._store = store
         self._clock = clock
         self._once = policy.once
-        self._updates = updates
+        self._updates, self._revisable = updates, revisable
         self._on_error = on_error
         self._on_page = on_page
         self._on_answer = on_answer
+        self._on_dates = on_dates
         self._take_back(watermark)
+        self._passed_over = set(store.late())
+        self._shown: dict[tuple[str, str], Sequence[Shown]] = {**store.shown()}
         self._seen = {key: Seen(items) for key, items in store.seen().items()}
         known = store.feeds()
         states = [self._start_from(feed, known.get(feed.address)) for feed in self._feeds.values()]
@@ -105,14 +115,24 @@ class Poller:
             seen[address] = max(seen.get(address, 0), len(items))
         return seen
 
+    def add(self, feed: WatchedFeed) -> None:
+        """Polls one more feed, or one for more streams, from now on; from any thread."""
+        self._fetching.call(lambda: self._add(feed))
+
+    def ask(self, address: str) -> None:
+        """Lets a feed be fetched as soon as its host may be asked; from any thread."""
+        self._fetching.call(lambda: self._fetching.ask(address))
+
     def stop(self) -> None:
         """Ends `polls` at its next step; may be called from anywhere, a signal handler too."""
         self._fetching.stop()
 
-    def polls(self, *, empty: bool = False) -> Iterator[list[Envelope]]:
+    def polls(self, *, empty: bool = False, lasting: bool = False) -> Iterator[list[Envelope]]:
         """The new items, in order of time: first the items of all feeds that are due at the start,
         as one poll; then, unless the policy is `once`, each feed's when it has come, be it
-        `empty` where that is wanted.  Ends when no feed is left that may be fetched."""
+        `empty` where that is wanted.  Ends when no feed is left that may be fetched,
+        unless it is `lasting`."""
+        self._fetching.lasting = lasting
         first: list[Envelope] = []
         while (self._waiting or not self._once) and (fetched := self._next()) is not None:
             envelopes = self._take(fetched)
@@ -126,7 +146,17 @@ class Poller:
 
     def pass_over(self, late: Sequence[Envelope]) -> None:
         """Of the last poll these documents came too late."""
-        self._changes.pass_over(late)
+        self._passed_over.update(self._changes.pass_over(late))
+
+    def _add(self, feed: WatchedFeed) -> None:
+        known = self._feeds.get(feed.address)
+        if known is None:
+            self._feeds[feed.address] = feed
+            self._fetching.add(FeedState(feed.address, feed.address), feed.credentials)
+            return
+        for stream, folders in feed.folders.items():
+            known.lies_in(stream, folders)
+        self._fetching.ask_whole(feed.address)
 
     def _next(self) -> Fetched | None:
         """The next answer; None when fetching is over."""
@@ -159,19 +189,61 @@ class Poller:
     ) -> list[Envelope]:
         arrival = self._clock.now()
         filed = replace(feed.feed, folders=folders)
-        news = self._seen.setdefault((address, stream), Seen()).take(feed.items)
-        published = [*news.new, *news.edited] if self._updates else news.new
-        only_remembered = news.churned if self._updates else [*news.edited, *news.churned]
+        seen = self._seen.setdefault((address, stream), Seen())
+        news = seen.take(feed.items)
+        revises = stream in self._revisable and not self._updates
+        again = news.edited if self._updates or revises else ()
+        published = [*news.new, *again]
+        self._on_dates(len(published), sum(item.date(arrival) is None for item in published))
+        only_remembered = news.churned if again else [*news.edited, *news.churned]
+        names: Mapping[str, str] = {}
+        gone: Sequence[Shown] = ()
+        if revises:
+            names, gone = self._withdrawn((address, stream), feed, news, arrival)
         envelopes: list[Envelope] = []
         for item in published:
             envelope = replace(item, feed=filed).envelope(stream, arrival, updates=self._updates)
+            if revises and item in news.edited:
+                envelope["revise"] = True
+                envelope["id"] = f"{address}#{names.get(item.identity, item.identity)}"
             self._changes.see(SeenDocument(address, stream, SeenItem.of(item), envelope))
             envelopes.append(envelope)
         for item in only_remembered:
             self._changes.see(SeenDocument(address, stream, SeenItem.of(item), None))
         for identity in news.forgotten:
             self._changes.forget((address, stream, identity))
+        for one in gone:
+            if (address, stream, one.published) not in self._passed_over:
+                envelopes.append({"retract": f"{address}#{one.published}", "stream": stream})
+            seen.drop({one.identity, one.published})
+            for identity in (one.identity, one.published):
+                self._changes.forget((address, stream, identity))
         return envelopes
+
+    def _withdrawn(
+        self, key: tuple[str, str], feed: ParsedFeed, news: News[Item], arrival: float
+    ) -> tuple[dict[str, str], list[Shown]]:
+        """The identities under which the items were published, and the items that are withdrawn."""
+        last = [
+            replace(one, identity=news.renamed.get(one.identity, one.identity))
+            for one in self._shown.get(key, ())
+        ]
+        published = {new: earlier for earlier, new in news.renamed.items()}
+        published |= {one.identity: one.published for one in last}
+        now = last
+        gone: list[Shown] = []
+        if feed.whole and feed.items:
+            items: dict[str, Item] = {}
+            for item in feed.items:
+                items.setdefault(item.identity, item)
+            now = [
+                Shown(identity, item.date(arrival), published.get(identity, identity))
+                for identity, item in items.items()
+            ]
+            gone = withdrawn(last, now, {item.identity for item in news.new})
+        if now != self._shown.get(key):
+            self._shown[key] = self._changes.shown[key] = now
+        return published, gone
 
     def save(self) -> None:
         """Writes what was dealt with: all that was given out, though more may not have been asked
@@ -206,4 +278,6 @@ class Poller:
 
 
 def _time(envelope: Envelope) -> float:
+    if "retract" in envelope:
+        return float("-inf")
     return float(envelope["timestamp"])  # type: ignore[arg-type]

@@ -2,7 +2,8 @@
 
 `feeds` has a row for each address (where it is now, validators, times, the last error), `seen` one
 for each item that a feed has shown to a stream (identity, content, and the document as it was
-published, compressed).  These documents are published again when a run starts, so that what comes
+published, compressed), `shown` one for each item of the last answer of a feed that items are
+withdrawn from.  The documents are published again when a run starts, so that what comes
 next finds what came before.
 """
 
@@ -10,8 +11,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import duckdb
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 from xscl.polling.news import SeenItem
 from xscl.polling.state import FeedState
+from xscl.polling.withdrawals import Shown
 from xscl.web.exchange import Validators
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "read_feeds",
     "read_late",
     "read_seen",
+    "read_shown",
     "save_feeds",
 ]
 
@@ -46,6 +49,10 @@ _SCHEMA = """
     CREATE TABLE IF NOT EXISTS seen (
         number BIGINT, address VARCHAR, stream VARCHAR, identity VARCHAR, content_hash VARCHAR,
         likeness VARCHAR, time DOUBLE, document BLOB
+    );
+    CREATE TABLE IF NOT EXISTS shown (
+        address VARCHAR, stream VARCHAR, place INTEGER, identity VARCHAR, date DOUBLE,
+        published VARCHAR
     )
 """
 _FEEDS = pa.schema(
@@ -69,6 +76,15 @@ _SEEN = pa.schema(
         ("document", pa.binary()),
     ]
 )
+_SHOWN = pa.schema(
+    [
+        *((name, pa.string()) for name in ("address", "stream")),
+        ("place", pa.int32()),
+        ("identity", pa.string()),
+        ("date", pa.float64()),
+        ("published", pa.string()),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +105,16 @@ Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Changes:
-    """Changes to write: states of feeds, by address, and items."""
+    """Changes to write: states of feeds, by address, items, and the answers that items are
+    withdrawn from, by address and stream."""
 
     feeds: dict[str, FeedState] = field(default_factory=dict)
     seen: dict[Key, SeenDocument] = field(default_factory=dict)
     forgotten: set[Key] = field(default_factory=set)
+    shown: dict[tuple[str, str], Sequence[Shown]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.feeds or self.seen or self.forgotten)
+        return bool(self.feeds or self.seen or self.forgotten or self.shown)
 
     def see(self, seen: SeenDocument) -> None:
         """An item was seen; one that was published before the last writing stays so."""
@@ -107,12 +125,15 @@ class Changes:
         self.seen[key] = seen
         self.forgotten.discard(key)
 
-    def pass_over(self, late: Sequence[Envelope]) -> None:
+    def pass_over(self, late: Sequence[Envelope]) -> list[Key]:
         """Documents that were given out came too late: nothing has been made of them."""
+        passed = []
         times = {id(envelope): float(str(envelope["timestamp"])) for envelope in late}
         for key, seen in self.seen.items() if late else ():
             if (time := times.get(id(seen.envelope))) is not None:
                 self.seen[key] = replace(seen, envelope=None, late=time)
+                passed.append(key)
+        return passed
 
     def forget(self, key: Key) -> None:
         """An item need not be remembered any more."""
@@ -153,6 +174,18 @@ def read_late(connection: duckdb.DuckDBPyConnection) -> dict[Key, float]:
     return {(address, stream, identity): time for address, stream, identity, time in rows}
 
 
+def read_shown(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], list[Shown]]:
+    """The items of the last answers that items are withdrawn from, by address and stream."""
+    create_feeds(connection)  # An earlier version has not made this one.
+    rows = connection.execute(
+        "SELECT address, stream, identity, date, published FROM shown ORDER BY place"
+    ).fetchall()
+    found: dict[tuple[str, str], list[Shown]] = {}
+    for address, stream, *item in rows:
+        found.setdefault((address, stream), []).append(Shown(*item))
+    return found
+
+
 def read_documents(
     connection: duckdb.DuckDBPyConnection, keys: Sequence[tuple[str, str]]
 ) -> Iterator[Envelope]:
@@ -182,6 +215,8 @@ def save_feeds(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
     connection.register("forgotten", forgotten)
     connection.execute("DELETE FROM feeds WHERE address IN (SELECT address FROM new_feeds)")
     connection.execute("INSERT INTO feeds BY NAME FROM new_feeds")
+    if changes.shown:
+        _save_shown(connection, changes.shown)
     # An item that is only remembered otherwise keeps the document that it was published as.
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE merged AS SELECT new_seen.* REPLACE "
@@ -197,6 +232,21 @@ def save_feeds(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
     connection.execute(
         "INSERT INTO seen BY NAME SELECT nextval('order_of_seeing') AS number, * FROM merged"
     )
+
+
+def _save_shown(
+    connection: duckdb.DuckDBPyConnection, shown: Mapping[tuple[str, str], Sequence[Shown]]
+) -> None:
+    create_feeds(connection)
+    for key in shown:
+        connection.execute("DELETE FROM shown WHERE address = ? AND stream = ?", key)
+    rows = [
+        dict(zip(_SHOWN.names, (*key, place, *astuple(one)), strict=True))
+        for key, items in shown.items()
+        for place, one in enumerate(items)
+    ]
+    connection.register("new_shown", pa.Table.from_pylist(rows, _SHOWN))
+    connection.execute("INSERT INTO shown BY NAME FROM new_shown")
 
 
 def _row(state: FeedState) -> dict[str, object]:

@@ -8,7 +8,7 @@ and taking an answer cost the logarithm of the number of feeds and hosts.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 __all__ = ["Schedule"]
 
@@ -18,7 +18,7 @@ class _Host:
     ready: float = float("-inf")
     busy: bool = False
     queue: list[tuple[float, int, str]] = field(default_factory=list)
-    """(due, order of entry, feed): feeds due at once come in the order they were given."""
+    """(due, order of entry, feed): feeds due immediately come in the order they were given."""
 
     @property
     def next(self) -> float:
@@ -43,6 +43,13 @@ class Schedule:
         entry = self._hosts.setdefault(host, _Host())
         heappush(entry.queue, (due, self._entries, feed))
         self._offer(host, entry)
+
+    def hasten(self, feed: str, host: str, due: float) -> None:
+        """Enters a feed again, in place of its entry where it has one."""
+        if (entry := self._hosts.get(host)) is not None:
+            entry.queue = [one for one in entry.queue if one[2] != feed]
+            heapify(entry.queue)
+        self.add(feed, host, due)
 
     def start(self, now: float) -> list[str]:
         """The feeds whose fetch is to start now; each host is taken to be busy with its one until

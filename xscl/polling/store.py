@@ -2,7 +2,7 @@
 
 The file is opened for each reading and writing alone: DuckDB lets one process write at a time,
 and `xscl feeds` is to show the file of a watch that is running.  A second process that writes to
-one file is refused by a lock beside it.
+one file is refused by a lock next to it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ from xscl.polling.relations import (
     read_feeds,
     read_late,
     read_seen,
+    read_shown,
     save_feeds,
 )
 from xscl.polling.state import FeedState
+from xscl.polling.withdrawals import Shown
 
 __all__ = ["FeedStore", "Store"]
 
@@ -53,6 +55,9 @@ class FeedStore(Protocol):
 
     def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
         """The items seen, by address and stream, in the order of seeing."""
+
+    def shown(self) -> dict[tuple[str, str], list[Shown]]:
+        """The items of the last answers that items are withdrawn from, by address and stream."""
 
     def late(self) -> dict[Key, float]:
         """The items seen that came too late to be published, and their times."""
@@ -82,7 +87,7 @@ class Store:
         return partial(Store, self._path, patience=self._patience), ()
 
     def __enter__(self) -> Store:
-        lock = open(f"{self._path}.lock", "ab")  # held until the end
+        lock = open(f"{self._path}.lock", "ab")  # taken until the end
         deadline = time.monotonic() + self._patience
         while True:
             try:
@@ -122,6 +127,11 @@ class Store:
         """The items seen, by address and stream, in the order of seeing."""
         with self._open(read_only=True) as connection:
             return read_seen(connection)
+
+    def shown(self) -> dict[tuple[str, str], list[Shown]]:
+        """The items of the last answers that items are withdrawn from, by address and stream."""
+        with self._open() as connection:
+            return read_shown(connection)
 
     def late(self) -> dict[Key, float]:
         """The items seen that came too late to be published, and their times."""

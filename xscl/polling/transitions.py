@@ -93,8 +93,7 @@ def failed(
 
 
 def forbidden(state: FeedState, reason: str) -> FeedState:
-    """Nobody allows us to ask: no failure of the feed's, which whoever allows it may read at
-    once."""
+    """Nobody allows us to ask: no failure of the feed's, which is read as soon as it is allowed."""
     return replace(state, failures=0, error=reason, next_fetch=None)
 
 

@@ -8,6 +8,7 @@ to that loop; a state file notes a match as delivered when its callback has retu
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction, isgeneratorfunction
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,12 +17,39 @@ from xscl.errors import XSCLError
 if TYPE_CHECKING:
     from xscl.matches.match import Match
 
-__all__ = ["OnMatch", "call_back", "check_callback"]
+__all__ = ["Callbacks", "OnMatch", "call_back", "callback_for", "callbacks", "check_callback"]
 
 T = TypeVar("T")
 
 OnMatch = Callable[["Match"], object]
 """What is called with each match of a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """The callbacks of a query: for its matches, and for what is taken back of them."""
+
+    on_match: OnMatch | None
+    on_retract: OnMatch
+
+    def __call__(self, match: Match) -> object:
+        return None if self.on_match is None else self.on_match(match)
+
+
+def callbacks(on_match: OnMatch | None, on_retract: OnMatch | None) -> OnMatch | None:
+    """Both as one; raises XSCLError for one that cannot be called."""
+    check_callback("on_match", on_match)
+    check_callback("on_retract", on_retract)
+    return on_match if on_retract is None else Callbacks(on_match, on_retract)
+
+
+def callback_for(callback: OnMatch | None, match: Match) -> OnMatch | None:
+    """What a match is handed to, of a query's callback: nothing gets retractions that has not
+    asked for them."""
+    if match.retracts:
+        return callback.on_retract if isinstance(callback, Callbacks) else None
+    return callback
+
 
 _ADVICE = (
     "give a plain function; one that hands over to an event loop is `lambda found: "

@@ -8,31 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from xpath_stage import XPathEvaluator, foreign_character
 from xscl.documents.composites import DerivedStream
 from xscl.documents.retention import Shape
-from xscl.errors import QueryError, StateError, line_and_column
+from xscl.errors import QueryError, StateError, XSCLError, line_and_column
 from xscl.queries.callbacks import OnMatch
 from xscl.queries.constant_table import Asked, ConstantTable, SharedDisjunct
-from xscl.queries.levels.levels import Member
 from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.levels.pattern_memory import memories_in, text_of_memory
 from xscl.queries.pending import Pending
 from xscl.queries.schemas import Schemas
-from xscl.queries.stage_registration import Reader, StageRegistration
+from xscl.queries.stage_registration import QueryReader, StageRegistration
 from xscl.queries.stream_graph import StreamGraph, edges_of
 from xscl.queries.subscription import Subscription
+from xscl.xpath_stage import XPathEvaluator, foreign_character
 
 if TYPE_CHECKING:
-    from pattern_stage.memory import Memory
+    from xscl.consistency import Level
     from xscl.dissection.parts import Disjunct, Dissection
+    from xscl.documents.revisable import Revisable
     from xscl.language.alike import TextPlace
     from xscl.language.parameters import Prepared
     from xscl.language.syntax import Query
-    from xscl.queries.levels.event_query import EventQuery
+    from xscl.pattern_stage.memory import Memory
+    from xscl.patterns.compile_automaton import CompiledAutomaton
     from xscl.queries.shared_query import SharedQueries, SharedQuery
     from xscl.queries.wiring import Wiring
 
@@ -44,9 +44,7 @@ class Catalogue:
 
     `stages` and, of patterns and event queries, `levels` have what they are registered with,
     `graph` the streams that they read and publish, `schemas` what event queries publish there, and
-    `shared` the queries that several of them share; `outputs` has the subscriptions of event
-    queries by number, `called` says how many of them a callback waits for.  `cancel` is called by
-    `Subscription.cancel`.
+    `shared` the queries that several of them share.  `cancel` is called by `Subscription.cancel`.
     """
 
     def __init__(
@@ -63,10 +61,9 @@ class Catalogue:
         self._cancel = cancel
         self.graph = StreamGraph()
         self.schemas = Schemas()
-        self.outputs: list[Subscription | None] = []
-        self.called = 0
-        self.levels.members, self.levels.names = self._members, self._name
         self._by_name: dict[str, Subscription] = {}
+        self._feeding: dict[Subscription, None] = {}
+        """Queries that publish, whose matches may be taken back."""
         self._lowest, self._looked_at = 0, (-1, -1)
         self._remembered: dict[int, tuple[Memory, str]] = {}
 
@@ -89,6 +86,16 @@ class Catalogue:
         from xscl.queries.shared_query import SharedQueries
 
         return SharedQueries()
+
+    def automaton(self, name: str) -> CompiledAutomaton:
+        """The automaton of a name; raises StateError if there is none, XSCLError for another
+        query."""
+        from xscl.patterns.compile_automaton import CompiledAutomaton
+
+        pattern = self.named(name).wiring.pattern
+        if not isinstance(pattern, CompiledAutomaton):
+            raise XSCLError(f"query {name!r} is no automaton: it has no arcs that could change")
+        return pattern
 
     # Coming and going.
 
@@ -148,7 +155,7 @@ class Catalogue:
         self._by_name[name] = subscription
         if self.levels:
             feeds = any(True for _ in edges_of(wiring.dissection))
-            self.levels.place(self.graph.level, anew=feeds)
+            self.levels.place(self.graph.level, again=feeds)
         self.schemas.add(subscription)
         return subscription
 
@@ -170,9 +177,9 @@ class Catalogue:
         subscription = Subscription(name, shared.wiring, order, since, on_match, values, place)
         shared.size += 1
         if shared.wiring.events is not None:
-            self._output(subscription)
+            self.levels.subscribe(shared.wiring.events, subscription)
             if shared.wiring.events.level is None:
-                self.levels.place(self.graph.level, anew=False)
+                self.levels.place(self.graph.level, again=False)
         for disjunct in shared.disjuncts:
             for asked in disjunct.table.asked:
                 self._xpath.constants.register(asked.family, asked.constant(subscription))
@@ -183,7 +190,7 @@ class Catalogue:
     def attach(self, subscription: Subscription, on_match: OnMatch | None) -> None:
         """Gives a subscription another callback."""
         if subscription.wiring.events is not None:
-            self.called += (on_match is not None) - (subscription.on_match is not None)
+            self.levels.called += (on_match is not None) - (subscription.on_match is not None)
         subscription.on_match = on_match
 
     def remove(self, subscription: Subscription) -> bool:
@@ -232,6 +239,19 @@ class Catalogue:
         texts = {names[name]: text for name, text in remembered.items() if name in names}
         return memories_in(texts, self.patterns.nodes)
 
+    def changed_arcs(self) -> dict[str, str]:
+        """The arcs of automata that have changed, by name, as they are kept over a restart."""
+        return {self._pattern(one): text for one, text in self.levels.changed_arcs()}
+
+    def recall_arcs(self, texts: Mapping[str, str]) -> None:
+        """Gives automata the arcs of these texts; the levels must be made again then."""
+        from xscl.patterns.change_arcs import arcs_in
+
+        for name, text in texts.items():
+            compiled = self.automaton(name)
+            compiled.now = arcs_in(text, compiled.automaton)
+            self.levels.changed[self.named(name).order] = compiled.now, text
+
     def _pattern(self, number: int) -> str:
         """The name of a pattern."""
         return self.stages.reader(number).owner.name  # type: ignore[union-attr]
@@ -241,14 +261,15 @@ class Catalogue:
         name: patterns and event queries, each alone."""
         found = dict[str, Pending]()
         for level in self.levels.all:
-            for number, (many, until) in level.patterns.stage.pending().items():
-                owner = self.stages.reader(number).owner
-                if isinstance(owner, Subscription) and owner.reported:
-                    # One that is several parts, as of a disjunction, has matches of each.
-                    found[owner.name] = Pending.of(many, until).joined(found.get(owner.name))
+            for controller in level.of_patterns:
+                for number, (many, until) in controller.stage.pending().items():
+                    owner = self.stages.reader(number).owner
+                    if isinstance(owner, Subscription) and owner.reported:
+                        # One that is several parts, as of a disjunction, has matches of each.
+                        found[owner.name] = Pending.of(many, until).joined(found.get(owner.name))
             for plan in level.plans:
                 for number, (many, until) in plan.stage.pending().items():
-                    one = self.outputs[number]
+                    one = self.levels.outputs[number]
                     if one is not None and one.reported:
                         found[one.name] = Pending.of(many, until).joined(found.get(one.name))
         return found
@@ -270,6 +291,36 @@ class Catalogue:
             for one in inner:
                 self._unsubscribe(one)
             raise
+
+    @staticmethod
+    def _asked(wiring: Wiring) -> Level | None:
+        """The consistency that a query asks for."""
+        compiled: Any = wiring.pattern if wiring.events is None else wiring.events.compiled
+        return None if compiled is None else compiled.level
+
+    def _follow_revisable(self) -> None:
+        """Notes the streams to which queries publish whose matches may be taken back: their
+        documents are, too."""
+        levels, fed = self.levels, set[str]()
+        revisable = levels.declared
+        more = True
+        while more:
+            more = False
+            for one in self._feeding:
+                if not fed.issuperset(one.feeds) and self._takes_back(one.wiring, revisable):
+                    fed.update(one.feeds)
+                    revisable, more = levels.declared.with_streams(fed), True
+        if revisable != levels.revisable:
+            levels.revisable, levels.stale = revisable, True
+            levels.version += 1
+
+    @staticmethod
+    def _takes_back(wiring: Wiring, revisable: Revisable) -> bool:
+        """Whether matches of a `middle` query may be taken back."""
+        compiled: Any = wiring.pattern if wiring.events is None else wiring.events.compiled
+        if compiled is not None and not compiled.monotone:
+            return True
+        return any(one in revisable for one in wiring.dissection.streams)
 
     def _subscribe(
         self,
@@ -293,39 +344,19 @@ class Catalogue:
             from xscl.queries.levels.pattern_rows import PatternReading
 
             reading = PatternReading(wiring.pattern, self.patterns.nodes.node)
-            self.stages.read_by(numbers[0], Reader(subscription, reading))
+            self.stages.read_by(numbers[0], QueryReader(subscription, reading))
         if wiring.events is not None:
-            self._output(subscription)
+            self.levels.subscribe(wiring.events, subscription)
+        if wiring.feeds and (self._asked(wiring) or self.levels.default).name == "middle":
+            self._feeding[subscription] = None
+            self._follow_revisable()
         return subscription
-
-    def _output(self, subscription: Subscription) -> None:
-        """Subscribes an event query."""
-        assert subscription.wiring.events is not None
-        # A list, as there may be very many: numbers ascend.
-        self.outputs += repeat(None, subscription.order + 1 - len(self.outputs))
-        self.outputs[subscription.order] = subscription
-        self.called += subscription.on_match is not None
-        self.levels.subscribe(subscription.wiring.events, self.member(subscription))
-
-    @staticmethod
-    def member(one: Subscription) -> Member:
-        """A subscription as its event query has it."""
-        return Member(one.order, one.name, one.values, one.since)
-
-    def _name(self, number: int) -> str | None:
-        """The name of an event query, None where there is none of a number."""
-        one = self.outputs[number] if number < len(self.outputs) else None
-        return None if one is None else one.name
-
-    def _members(self) -> Iterator[tuple[EventQuery, Member]]:
-        """The subscriptions of event queries."""
-        for one in self.outputs:
-            if one is not None:
-                assert one.wiring.events is not None
-                yield one.wiring.events, self.member(one)
 
     def _unsubscribe(self, subscription: Subscription) -> None:
         subscription.active = False
+        if subscription in self._feeding:
+            del self._feeding[subscription]
+            self._follow_revisable()
         if subscription.wiring.pattern is not None:
             self.levels.remove(subscription.order)
         self._remove_output(subscription)
@@ -337,9 +368,7 @@ class Catalogue:
     def _remove_output(self, subscription: Subscription) -> None:
         """Takes out an event query, if it is one."""
         if subscription.wiring.events is not None:
-            self.outputs[subscription.order] = None
-            self.called -= subscription.on_match is not None
-            self.levels.unsubscribe(subscription.wiring.events, subscription.order)
+            self.levels.unsubscribe(subscription.wiring.events, subscription)
 
     def _register_shared(self, shared: SharedQuery, name: str, since: int) -> None:
         """Registers a shared query, whose first subscription bears this name."""

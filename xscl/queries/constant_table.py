@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, cast
 
 from sortedcontainers import SortedList
 
-from xpath_stage import Constant, Held
 from xscl.documents.composites import OperatorRow
 from xscl.queries.subscription import Subscription
+from xscl.xpath_stage import Constant, Satisfied
 
 if TYPE_CHECKING:
     from xscl.dissection.open_constants import OpenConstant
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Asked", "ConstantTable", "HeldConstants", "OrderedConstants", "SharedDisjunct"]
 
-HeldConstants = Mapping[int, Mapping[tuple[int, int], Held]]
+HeldConstants = Mapping[int, Mapping[tuple[int, int], Satisfied]]
 """By a document's number, then by a node's code and a family's number: the constants that hold."""
 
 _ORDERS: dict[str, Callable[[float, float], bool]] = {
@@ -53,7 +53,7 @@ class Asked:
         """A subscription's constant."""
         return self.opened.constant([subscription.values[value] for value in self.values])
 
-    def held(self, row: OperatorRow, held: HeldConstants) -> Held | None:
+    def held(self, row: OperatorRow, held: HeldConstants) -> Satisfied | None:
         """The constants that hold at the node of a row."""
         of_document = held.get(row.documents[self.block])
         return (
@@ -152,7 +152,7 @@ class OrderedConstants:
     __slots__ = ("_entries",)
 
     def __init__(self) -> None:
-        # Constants, the numbers of subscriptions, which tell equal ones apart, and these.
+        # Constants, the numbers of subscriptions, which distinguish equal ones, and these.
         self._entries: SortedList = SortedList()
 
     def __len__(self) -> int:

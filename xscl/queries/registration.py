@@ -66,7 +66,7 @@ class Request(NamedTuple):
         """The values that are not in the text; None of a query without any."""
         if isinstance(self.read, Prepared):
             return {name: self.values[name] for name in self.read.parameters}
-        # Other values may be given beside them: these may be anything, and mean nothing.
+        # Other values may be given in addition: these may be anything, and mean nothing.
         asked = Prepared(_in_full(self.read)).parameters if self.values else ()
         return {name: self.values[name] for name in asked} or None
 
@@ -158,6 +158,8 @@ class Registration:
         """Whether a query may share what others have; one with errors does not get so far."""
         return (
             self._alike is not None
+            # Its level must be checked.
+            and not (self._queries.levels.default.name == "middle" or _level(prepared.query))
             and not (prepared.like or prepared).problems(values)
             and self._queries.misnamed(name) is None
         )
@@ -208,6 +210,11 @@ class Registration:
 def together(errors: Sequence[QueryError]) -> QueryError | ExceptionGroup[QueryError]:
     """Errors as one to be raised."""
     return errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)
+
+
+def _level(query: Query) -> object:
+    """What a query says of its consistency, if it does."""
+    return getattr(query.source, "consistency", None)
 
 
 def _in_full(read: Read) -> Query:

@@ -1,4 +1,4 @@
-"""What event queries publish to each stream, as later ones read it (patterns-cel.md, section 2)."""
+"""What event queries publish to each stream, as later ones read it (docs/semantics.md#schemas)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shared queries: queries alike but for constants, as one query with open parameters (law 4).
+"""Shared queries: queries alike but for constants, as one query with open parameters
+(docs/laws.md#definitions).
 
 What a text says without its constants is parsed, dissected and registered once, however many
 subscribe it; each of these subscriptions only adds its constants.  To both stages a shared query is
@@ -17,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from xscl.dissection.parts import Dissection
 from xscl.language.problems import Unbound
-from xscl.language.syntax import Events, Query
+from xscl.language.syntax import Query
 from xscl.queries.constant_table import SharedDisjunct
 from xscl.queries.subscription import Subscription
 from xscl.queries.wiring import Wiring
@@ -133,7 +134,7 @@ class SharedQueries:
             except Unbound as unbound:
                 left_open -= {unbound.name}
                 continue
-            if isinstance(dissection.query.source, Events):
+            if dissection.query.language.schemas:
                 break
             everywhere = _open_everywhere(like, dissection)
             if everywhere >= left_open:
@@ -184,8 +185,8 @@ class SharedQueries:
             from xscl.dissection.dissect import dissect
             from xscl.dissection.outline import Outline
 
-            events = like is not None and isinstance(like.query.source, Events)
-            if like is None or events or len(left_open) < len(prepared.parameters):
+            some = len(left_open) < len(prepared.parameters)
+            if some or like is None or like.query.language.schemas:
                 return dissect(prepared.opened(row, left_open))
             outline = self._outlines[like] = Outline(dissect(like.opened(row, left_open)))
         return outline.named(prepared.names)
@@ -201,7 +202,7 @@ class SharedQueries:
 
 
 def _schemas(dissection: Dissection, schema_of: SchemaOf) -> _Schemas:
-    if not isinstance(dissection.query.source, Events):
+    if not dissection.query.language.schemas:
         return ()
     return tuple([schema_of(stream) for stream in dict.fromkeys(dissection.streams)])
 
@@ -210,7 +211,7 @@ def _candidates(prepared: Prepared) -> frozenset[str]:
     """The parameters that may be left open: constants of a query that stands for itself."""
     if not prepared.stands_alone:
         return frozenset()
-    if isinstance(prepared.query.source, Events):
+    if prepared.query.language.schemas:
         return prepared.of_conditions
     return frozenset(prepared.constants)
 

@@ -11,22 +11,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from join_stage import Chain
-from join_stage.registry import Registry, Row
-from xpath_stage import Accept, Definition, XPathEvaluator
-from xscl.documents.composites import DerivedStream, Reading, RowReader, Source
+from xscl.documents.composites import ColumnSource, DerivedStream, JoinReading, RowReader
 from xscl.documents.events import EventType
+from xscl.join_stage import Chain
+from xscl.join_stage.registry import Registry, Row
+from xscl.xpath_stage import Accept, Definition, XPathEvaluator
 
 if TYPE_CHECKING:
     from xscl.dissection.parts import Disjunct, JoinOperator, SpineAsked
     from xscl.queries.constant_table import SharedDisjunct
     from xscl.queries.subscription import Subscription
+    from xscl.queries.wiring import Wiring
 
-__all__ = ["Reader", "StageRegistration"]
+__all__ = ["QueryReader", "StageRegistration"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class QueryReader:
     """Who a number of the join stage belongs to, and how its rows are read."""
 
     owner: Subscription | SharedDisjunct | DerivedStream | EventType
@@ -53,8 +54,8 @@ class _Outline:
     joins: list[tuple[SpineAsked | _Column, SpineAsked | _Column]]
     singles: list[SpineAsked | _Column]
     nodes: list[tuple[int, int, tuple[str, ...]]]
-    sources: tuple[Source, ...]
-    reading: Reading | None
+    sources: tuple[ColumnSource, ...]
+    reading: JoinReading | None
     uses: int = 0
 
     @classmethod
@@ -77,7 +78,7 @@ class _Outline:
             [asked(chain) for chain in operator.plan.singles],
             [(pattern.block, pattern.number, pattern.functions) for pattern in patterns],
             sources,
-            Reading(operator.plan, below, sources) if over_blocks else None,
+            JoinReading(operator.plan, below, sources) if over_blocks else None,
         )
 
 
@@ -92,7 +93,7 @@ class _Registered:
     spines: list[int]
     below: tuple[DerivedStream | None, ...]
     definitions: list[_Definition]
-    reading: Reading
+    reading: JoinReading
     numbers: int = 1
 
 
@@ -108,7 +109,7 @@ class StageRegistration:
         self._xpath = xpath
         self._registry = registry
         self._reach = reach
-        self._readers: dict[int, Reader] = {}
+        self._readers: dict[int, QueryReader] = {}
         self._registered: dict[int, _Registered] = {}
         # By the identity of operators over blocks alone, which queries that say the same share.
         self._operators: dict[tuple[int, int], _Registered] = {}
@@ -123,19 +124,29 @@ class StageRegistration:
         self._variable_names: set[str] = set()
         self._next_variable = 0
 
-    def reader(self, number: int) -> Reader:
+    def reader(self, number: int) -> QueryReader:
         """The owner of a number of the join stage, and how its rows are read."""
         return self._readers[number]
 
-    def readers(self, numbers: Iterable[int]) -> list[Reader]:
+    def readers(self, numbers: Iterable[int]) -> list[QueryReader]:
         """The readers of some numbers of the join stage."""
         return list(map(self._readers.__getitem__, numbers))
+
+    def numbers_of(self, asked: Callable[[Wiring], bool]) -> list[int]:
+        """The numbers of the join stage that are of queries whose wiring is asked for."""
+        numbers = []
+        for number, reader in self._readers.items():
+            owner = getattr(reader.owner, "shared", reader.owner)
+            wiring = getattr(owner, "wiring", None)
+            if number in self._registered and wiring is not None and asked(wiring):
+                numbers.append(number)
+        return numbers
 
     def spines_of(self, number: int) -> Sequence[int]:
         """The spines of a number of the join stage."""
         return self._registered[number].spines
 
-    def read_by(self, number: int, reader: Reader) -> None:
+    def read_by(self, number: int, reader: QueryReader) -> None:
         """Gives a number of another stage its reader."""
         self._readers[number] = reader
 
@@ -205,7 +216,7 @@ class StageRegistration:
             since=since,
             sole_disjunct=sole_disjunct,
         )
-        self._readers[number] = Reader(owner, reading)
+        self._readers[number] = QueryReader(owner, reading)
 
     def _derive(
         self,
@@ -234,7 +245,7 @@ class StageRegistration:
             self._next_column -= 1
         new = DerivedStream(number, key, since, reading, spines, valued)
         self._derived.setdefault(key, []).append(new)
-        self._readers[number] = Reader(new, reading)
+        self._readers[number] = QueryReader(new, reading)
         return new
 
     def _register(
@@ -247,7 +258,7 @@ class StageRegistration:
         *,
         since: int,
         sole_disjunct: bool,
-    ) -> Reading:
+    ) -> JoinReading:
         known = self._operators.get((id(disjunct), id(operator)))
         if known is not None:
             self._registry.add_to(
@@ -292,7 +303,7 @@ class StageRegistration:
             since=since,
             sole_disjunct=sole_disjunct,
         )
-        reading = outline.reading or Reading(operator.plan, below, outline.sources)
+        reading = outline.reading or JoinReading(operator.plan, below, outline.sources)
         row = self._registry.row_of(number)
         registered = _Registered(disjunct, operator, row, spines, below, definitions, reading)
         self._registered[number] = registered
@@ -324,9 +335,9 @@ class StageRegistration:
             self._forget_variable(definition)
         for derived in registered.below:
             if derived is not None:
-                self._let_go(derived)
+                self._evict(derived)
 
-    def _let_go(self, derived: DerivedStream) -> None:
+    def _evict(self, derived: DerivedStream) -> None:
         derived.uses -= 1
         if derived.uses:
             return
@@ -337,7 +348,8 @@ class StageRegistration:
         self.release(derived.number)
 
     def _variable(self, query: str, disjunct: Disjunct, definition: _Definition, node: int) -> int:
-        """The number of a variable: one definition, one variable, whatever its names (law 4).
+        """The number of a variable: one definition, one variable, whatever its names
+        (docs/laws.md#definitions).
 
         It goes by the first name given to it, made unique by its query's where need be.
         """
@@ -361,7 +373,7 @@ class StageRegistration:
             self._variable_names.discard(self._registry.variables.pop(known[0]))
 
 
-def _sources(disjunct: Disjunct, operator: JoinOperator) -> tuple[Source, ...]:
+def _sources(disjunct: Disjunct, operator: JoinOperator) -> tuple[ColumnSource, ...]:
     """Where the columns of a operator come from."""
     of_plan = {operator.assignment[node]: i for i, node in enumerate(operator.plan.outputs)}
     strings = {operator.assignment[node]: i for i, node in enumerate(operator.plan.valued)}
@@ -372,10 +384,10 @@ def _sources(disjunct: Disjunct, operator: JoinOperator) -> tuple[Source, ...]:
         below = operator.sides[side].operator
         if below is None:
             string = strings[node] if node in operator.valued else None
-            sources.append(Source(None, of_plan[node], string))
+            sources.append(ColumnSource(None, of_plan[node], string))
         else:
             earlier = disjunct.operators[below]
             valued = [n for n in earlier.columns if n in earlier.valued]
             string = valued.index(node) if node in operator.valued else None
-            sources.append(Source(side, earlier.columns.index(node), string))
+            sources.append(ColumnSource(side, earlier.columns.index(node), string))
     return tuple(sources)

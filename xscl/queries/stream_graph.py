@@ -1,4 +1,5 @@
-"""The graph of streams: which query reads what and publishes where (section 6 of the language).
+"""The graph of streams: which query reads what and publishes where
+(docs/semantics.md#result-documents).
 
 It must stay acyclic, so that what a document causes comes to an end.
 """
@@ -15,10 +16,10 @@ from xscl.stream_names import is_internal
 if TYPE_CHECKING:
     from xscl.dissection.parts import Dissection
 
-__all__ = ["Edge", "StreamGraph", "edges_of"]
+__all__ = ["StreamEdge", "StreamGraph", "edges_of"]
 
 
-class Edge(NamedTuple):
+class StreamEdge(NamedTuple):
     """A query, which may be a `pattern` or an event query, reads a stream and feeds another."""
 
     read: str
@@ -27,21 +28,19 @@ class Edge(NamedTuple):
     pattern: bool = False
 
 
-def edges_of(dissection: Dissection) -> Iterator[Edge]:
+def edges_of(dissection: Dissection) -> Iterator[StreamEdge]:
     """The edges of a query and its sub-queries, whose streams are internal."""
     if dissection.feeds is None and not dissection.subqueries and not dissection.publishing:
         return
-    from xscl.language.syntax import EventPattern, Events
-
     internal: dict[str, str] = {}
     for one in dissection.everything():
         inner = (*one.subqueries, *one.publishing)
         internal.update((below.query.name, stream) for stream, below in inner)
     for one in dissection.everything():
         fed = [stream for stream in (internal.get(one.query.name), one.feeds) if stream is not None]
-        pattern = isinstance(one.query.source, EventPattern | Events)
+        pattern = one.query.language.timed
         for read in dict.fromkeys(one.streams):
-            yield from (Edge(read, stream, dissection.query.name, pattern) for stream in fed)
+            yield from (StreamEdge(read, stream, dissection.query.name, pattern) for stream in fed)
 
 
 class StreamGraph:
@@ -55,7 +54,7 @@ class StreamGraph:
         self.version = 0
         self.read: Counter[str] = Counter()
         self.columns: Counter[str] = Counter()
-        self._fed_by: dict[str, Counter[Edge]] = {}
+        self._fed_by: dict[str, Counter[StreamEdge]] = {}
 
     def add(self, dissection: Dissection) -> None:
         """Adds a query, which was checked."""
@@ -126,13 +125,13 @@ class StreamGraph:
         """Whether all that read a stream are event queries, which need no document as such."""
         return self.read[stream] == self.columns[stream]
 
-    def _way(self, start: str, end: str, new: Iterable[Edge]) -> list[Edge]:
+    def _way(self, start: str, end: str, new: Iterable[StreamEdge]) -> list[StreamEdge]:
         """The shortest way from a stream to one, of the edges of all queries and the new ones;
         empty if there is none."""
-        reading: dict[str, list[Edge]] = {}
+        reading: dict[str, list[StreamEdge]] = {}
         for edge in (*(edge for edges in self._fed_by.values() for edge in edges), *new):
             reading.setdefault(edge.read, []).append(edge)
-        came_by: dict[str, Edge] = {}
+        came_by: dict[str, StreamEdge] = {}
         waiting = deque([start])
         while waiting:
             for edge in reading.get(waiting.popleft(), ()):
@@ -150,10 +149,9 @@ class StreamGraph:
 def _columns(dissection: Dissection) -> Iterator[str]:
     """The streams of the blocks without a path of an event query."""
     from xscl.dissection.name_streams import read_blocks
-    from xscl.language.syntax import Events
 
     query = dissection.query
-    if isinstance(query.source, Events):
+    if query.language.schemas:
         for stream, block in zip(dissection.streams, read_blocks(query), strict=True):
             if not block.steps:
                 yield stream

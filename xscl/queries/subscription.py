@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xscl.notebook import table
-from xscl.queries.callbacks import OnMatch, call_back
+from xscl.queries.callbacks import OnMatch, call_back, callback_for
 from xscl.stream_names import is_internal
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Subscription:
     @property
     def outline(self) -> Dissection:
         """As `dissection`, but in the words of another query where it is alike, and without the
-        constants that tell it from that."""
+        constants by which it differs from that."""
         outline = self.wiring.as_read(self.wiring.dissection)
         if outline.query.name == self.name:
             return outline
@@ -153,7 +153,7 @@ class Subscription:
 
     @property
     def reported(self) -> bool:
-        """Whether its matches are told to anyone: not those of a sub-query."""
+        """Whether its matches are reported: not those of a sub-query."""
         return not any(map(is_internal, self.feeds))
 
     def cancel(self) -> None:
@@ -174,10 +174,11 @@ class Subscription:
 
     def deliver(self, match: Match) -> None:
         """Calls the subscriber back; what it raises is reported and stops nothing."""
-        if self.on_match is None or not self.active:
+        callback = callback_for(self.on_match, match)
+        if callback is None or not self.active:
             return
         try:
-            call_back(self.on_match, match)
+            call_back(callback, match)
         except Exception:
             # A subscriber's code may raise anything.
             log.exception("the callback of query %r raised on match %s", self.name, match.id)

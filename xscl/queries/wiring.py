@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.language.syntax import EventPattern, Events, Query
+from xscl.language.syntax import Composition, Described, Query
 from xscl.matches.event_form import EventForm
 from xscl.matches.event_output import Output
 from xscl.matches.forms import MatchForm, Sides
@@ -20,9 +20,9 @@ from xscl.matches.match import Match
 from xscl.matches.pattern_form import PatternForm, Taken
 
 if TYPE_CHECKING:
-    from xscl.event_queries.compile import SchemaOf
-    from xscl.patterns.compile import CompiledPattern
+    from xscl.event_queries.compile import CompiledEvents, SchemaOf
     from xscl.queries.levels.event_query import EventQuery
+    from xscl.queries.levels.timed_query import TimedQuery
     from xscl.queries.subscription import Subscription
 
 __all__ = ["QuerySource", "Wiring"]
@@ -37,7 +37,7 @@ class QuerySource(Protocol):
     left_open: tuple[str, ...]
 
     def query_of(self, subscription: Subscription) -> Query:
-        """The query of a subscription, made anew."""
+        """The query of a subscription, made again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +55,7 @@ class Wiring:
     cancel: Callable[[Subscription], None]
     inner: tuple[Subscription, ...]
     form: MatchForm | PatternForm | EventForm
-    pattern: CompiledPattern | None = None
+    pattern: TimedQuery | None = None
     events: EventQuery | None = None
     schemas: tuple[tuple[str, ...] | None, ...] | None = None
 
@@ -72,22 +72,28 @@ class Wiring:
         """That of a query, given its dissection; `schema_of` says what event queries publish to a
         stream."""
         whole = dissection if source is None else source
-        if isinstance(dissection.query.source, Events):
-            from xscl.event_queries.compile import compile_events
+        compiled: Any = _compiled(dissection, schema_of)
+        if dissection.query.language.schemas:
             from xscl.queries.levels.event_query import EventQuery
 
-            compiled = compile_events(dissection.query, schema_of)
             left_open = () if source is None else source.left_open
             events = EventQuery(compiled, feeds, left_open)
             form = EventForm(dissection.query)
             schemas = tuple(map(schema_of, dissection.streams))
             return cls(whole, feeds, cancel, inner, form, None, events, schemas)
-        if isinstance(dissection.query.source, EventPattern):
-            from xscl.patterns.compile import compile_pattern
+        if isinstance(dissection.query.source, Described):
+            from xscl.matches.automaton_form import AutomatonForm
 
-            pattern = compile_pattern(dissection.query)
-            of_pattern = PatternForm(dissection.query, pattern)
-            return cls(whole, feeds, cancel, inner, of_pattern, pattern)
+            of_automaton = AutomatonForm(dissection.query, compiled)
+            return cls(whole, feeds, cancel, inner, of_automaton, compiled)
+        if isinstance(dissection.query.source, Composition):
+            from xscl.matches.composition_form import CompositionForm
+
+            of_composition = CompositionForm(dissection.query, compiled)
+            return cls(whole, feeds, cancel, inner, of_composition, compiled)
+        if compiled is not None:
+            of_pattern = PatternForm(dissection.query, compiled)
+            return cls(whole, feeds, cancel, inner, of_pattern, compiled)
         outputs: tuple[int, ...] = ()
         variables: tuple[tuple[str, int, int], ...] = ()
         if dissection.disjuncts:
@@ -113,17 +119,21 @@ class Wiring:
         return self.source if isinstance(self.source, Dissection) else self.source.dissection
 
     def as_read(self, dissection: Dissection) -> Dissection:
-        """A dissection of it, with what was known of the streams when it was subscribed."""
-        if self.schemas is None and not self.inner:
+        """A dissection of it, or of a query equal to it up to constants, with what it is compiled
+        to."""
+        if not self.timed and not self.inner:
             return dissection
+        if dissection is self.dissection:
+            compiled = self.pattern if self.events is None else self.events.compiled
+        else:
+            known = zip(dissection.streams, self.schemas or (), strict=False)
+            compiled = _compiled(dissection, dict(known).get)
         inner = iter(self.inner)
         subqueries, publishing = (
             tuple((stream, next(inner).wiring.as_read(one)) for stream, one in some)
             for some in (dissection.subqueries, dissection.publishing)
         )
-        return replace(
-            dissection, subqueries=subqueries, publishing=publishing, schemas=self.schemas
-        )
+        return replace(dissection, subqueries=subqueries, publishing=publishing, compiled=compiled)
 
     @property
     def stream(self) -> str | None:
@@ -167,6 +177,28 @@ class Wiring:
         form = self.form
         assert isinstance(form, EventForm)
         return [Match(name, form, output) for output in outputs]
+
+
+def _compiled(dissection: Dissection, schema_of: SchemaOf) -> TimedQuery | CompiledEvents | None:
+    """What a pattern, an automaton or an event query is compiled to; None of a join."""
+    language = dissection.query.language
+    if language.schemas:
+        from xscl.event_queries.compile import compile_events
+
+        return compile_events(dissection.query, schema_of)
+    if isinstance(dissection.query.source, Described):
+        from xscl.patterns.compile_automaton import compile_automaton
+
+        return compile_automaton(dissection.query.source.automaton)
+    if isinstance(dissection.query.source, Composition):
+        from xscl.patterns.compile_composition import compile_composition
+
+        return compile_composition(dissection.query)
+    if language.timed:
+        from xscl.patterns.compile import compile_pattern
+
+        return compile_pattern(dissection.query)
+    return None
 
 
 def _form(

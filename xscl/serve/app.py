@@ -20,6 +20,7 @@ ROUTES = (
     "streams",
     "matches",
     "queries",
+    "arcs",
     "trying",
     "looking",
     "feeds",

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from xscl.engine import Engine
@@ -42,20 +42,26 @@ class Busy(Exception):
 
 @dataclass(slots=True)
 class Taken:
-    """What came of the documents of a request."""
+    """The results of the documents of a request."""
 
     taken: int = 0
     matches: int = 0
+    retracted: int = 0
+    """Matches that were taken back."""
     duplicates: int = 0
     late: int = 0
+    unknown: int = 0
+    """Retractions of documents that are not there."""
     problems: list[XSCLError] = field(default_factory=list)
 
     def add(self, other: Taken) -> None:
-        """Adds what came of others."""
+        """Adds the results of others."""
         self.taken += other.taken
         self.matches += other.matches
+        self.retracted += other.retracted
         self.duplicates += other.duplicates
         self.late += other.late
+        self.unknown += other.unknown
         self.problems += other.problems
 
 
@@ -150,6 +156,13 @@ class EngineThread:
             yield report
         self._journal.show(entries)
 
+    def take_in(self, envelopes: Sequence[Envelope]) -> Taken:
+        """Publishes documents or lines, as work in the engine."""
+        with self.finding() as report:
+            taken, matches = self._take_in(envelopes)
+            taken.problems += report(matches)
+        return taken
+
     def _put(self, job: _Publishing | _Work) -> None:
         with self._changed:
             if self._ending:
@@ -228,14 +241,17 @@ class EngineThread:
     def _take_in(self, envelopes: Sequence[Envelope]) -> tuple[Taken, Sequence[Match]]:
         engine = self.engine
         documents, skipped = engine.documents, engine.skipped
-        duplicate, late = skipped.duplicate, skipped.late
+        before = replace(skipped)
         matches = engine.publish_many(envelopes)
         skipped = engine.skipped
+        retracted = sum(one.retracts for one in matches)
         taken = Taken(
             engine.documents - documents,
-            len(matches),
-            skipped.duplicate - duplicate,
-            skipped.late - late,
+            len(matches) - retracted,
+            retracted,
+            skipped.duplicate - before.duplicate,
+            skipped.late - before.late,
+            skipped.unknown - before.unknown,
             [*self._skipped],
         )
         self._skipped.clear()

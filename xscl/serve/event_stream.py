@@ -1,4 +1,5 @@
-"""Server-sent events of a journal: a response that goes on until its reader or the server ends it.
+"""Server-sent events of a journal: a response that continues until its reader or the server ends
+it.
 
 An event is encoded once for all readers that are at one place.  A reader that is slow keeps nobody
 waiting: its place only lags behind.
@@ -14,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from xscl.serve.found.journal import Journal
+from xscl.serve.summarised import Lines
 
 __all__ = ["EventStream", "News"]
 
@@ -22,23 +24,27 @@ _HEARTBEAT = 15.0
 
 _SHARE = 0.00015
 """Seconds of a pause for each reader, before all are sent what has come: a multiple of what that
-costs, so that much that comes at once is sent at once, and time is left for other requests."""
+costs, so that much that comes together is sent together, and time is left for other requests."""
 
 _AT_ONCE = 500
-"""Events that are sent at once."""
+"""Events that are sent at a time."""
 
 _LOST = b'event: lost\ndata: {"lost": %b}\n\n'
-"""What is asked for and held no more: how many, null where that is not known."""
+"""What is requested and no longer retained: how many, null where that is not known."""
+
+_RETRACTION = b"event: retraction\n"
 
 _CHUNKS = 32
 """Chunks of events that are remembered for the next reader, of those who are at one place."""
 
 
 class News:
-    """Wakes the readers of a journal, in an event loop; `end` ends all of them."""
+    """Wakes the readers of a journal, in an event loop; `end` ends all of them.  `summarised` makes
+    the lines of those who want summaries."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, summarised: Lines) -> None:
         self.journal = journal
+        self._summarised = summarised
         self.ended = False
         self.readers = 0
         self.beats = 0
@@ -46,7 +52,7 @@ class News:
         self._come = asyncio.Event()
         self._told = False
         self._woken = 0.0
-        self._chunks: dict[tuple[int, int, frozenset[str]], tuple[bytes, int]] = {}
+        self._chunks: dict[tuple[int, int, frozenset[str], bool], tuple[bytes, int]] = {}
         journal.listen(self._tell)
 
     async def beat(self) -> None:
@@ -68,23 +74,29 @@ class News:
         if self.journal.newest <= number and self.beats <= beats and not self.ended:
             await self._come.wait()
 
-    async def chunk(self, number: int, queries: frozenset[str]) -> tuple[bytes, int]:
-        """The events after a number as bytes, and the number after them."""
-        key = number, self.journal.newest, queries
+    async def chunk(self, number: int, queries: frozenset[str], summary: bool) -> tuple[bytes, int]:
+        """The events after a number as bytes, with summaries or without, and the number after
+        them."""
+        key = number, self.journal.newest, queries, summary
         made = self._chunks.get(key)
         if made is None:
-            if self.journal.is_at_hand(number):
-                made = self._encoded(number, queries)
+            if self.journal.is_at_hand(number) and not summary:
+                made = self._encoded(number, queries, summary)
             else:
-                made = await run_in_threadpool(self._encoded, number, queries)
+                made = await run_in_threadpool(self._encoded, number, queries, summary)
             if len(self._chunks) < _CHUNKS:
                 self._chunks[key] = made
         return made
 
-    def _encoded(self, number: int, queries: frozenset[str]) -> tuple[bytes, int]:
+    def _encoded(self, number: int, queries: frozenset[str], summary: bool) -> tuple[bytes, int]:
         page, life = self.journal.after(number, queries, _AT_ONCE), self.journal.life.encode()
+        entries = page.entries
+        lines = self._summarised(entries) if summary else [one.line for one in entries]
         # A line of JSON ends in a line feed, and has no other.
-        events = [b"id: %b-%d\ndata: %b\n" % (life, one.number, one.line) for one in page.entries]
+        events = [
+            b"%bid: %b-%d\ndata: %b\n" % (_RETRACTION * one.retracts, life, one.number, line)
+            for one, line in zip(entries, lines, strict=True)
+        ]
         if page.lost:
             events.insert(0, _LOST % b"%d" % page.lost)
         return b"".join(events), page.after
@@ -114,13 +126,19 @@ class News:
 
 
 class EventStream(Response):
-    """The events after a number, of some queries, or without any of all; `begins_anew` for one who
-    asked for those after a place that is none in the journal."""
+    """The events after a number, of some queries, or without any of all, with summaries or without;
+    `restarted` for one who asked for those after a place that is none in the journal."""
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, news: News, after: int, queries: frozenset[str], *, begins_anew: bool
+        self,
+        news: News,
+        after: int,
+        queries: frozenset[str],
+        *,
+        summary: bool = False,
+        restarted: bool,
     ) -> None:
         super().__init__()
         del self.headers["content-length"]
@@ -128,8 +146,9 @@ class EventStream(Response):
         self._news = news
         self._after = after
         self._queries = queries
+        self._summary = summary
         # Who waits for more than headers has a comment.
-        self._first = _LOST % b"null" if begins_anew else b": xscl\n\n"
+        self._first = _LOST % b"null" if restarted else b": xscl\n\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends events until the reader goes or the server ends."""
@@ -153,7 +172,7 @@ class EventStream(Response):
             if chunk:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await news.wait(after, beats)
-            chunk, after = await news.chunk(after, self._queries)
+            chunk, after = await news.chunk(after, self._queries, self._summary)
             if not chunk and news.beats > beats:
                 # A sign of life; who asks for some queries learns how far the others have come.
                 chunk = b"id: %b-%d\n\n" % (life, after)

@@ -36,7 +36,7 @@ _PICTURE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-in
 def explained(
     dissections: Sequence[Dissection], form: Form, others: Sequence[Dissection] = ()
 ) -> Response:
-    """Explains queries, one of them as it stands beside `others`."""
+    """Explains queries, one of them alongside `others`."""
     match form:
         case "json":
             plans = EventPlans(others or dissections)

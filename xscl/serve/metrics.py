@@ -23,11 +23,11 @@ _QUERIES = 1_000
 """Queries that have numbers of their own, as each is a series of its own."""
 
 _SIZES = {
-    "documents": "Documents that are held.",
-    "composites": "Composites that are held.",
-    "witnesses": "Witnesses that are held.",
-    "strings": "Strings that are held.",
-    "bytes": "Bytes of the documents that are held.",
+    "documents": "Documents that are retained.",
+    "composites": "Composites that are retained.",
+    "witnesses": "Witnesses that are retained.",
+    "strings": "Strings that are retained.",
+    "bytes": "Bytes of the documents that are retained.",
     "queries": "Queries.",
     "templates": "Templates of the queries.",
 }
@@ -95,7 +95,7 @@ class _Numbers(Collector):
         service, stats = self._service, self.stats
         for name, about in _SIZES.items():
             yield _gauge(name, about, stats.get(name, 0))
-        yield _counter("taken", "Documents that were taken in.", stats.get("taken", 0))
+        yield _counter("taken", "Documents that were ingested.", stats.get("taken", 0))
         skipped = CounterMetricFamily("xscl_skipped", "Documents that were not.", labels=["reason"])
         for reason, number in stats.get("skipped", {}).items():
             skipped.add_metric([reason], number)

@@ -23,7 +23,7 @@ MEANINGS = {
     404: "There is none of that name.",
     408: "The body did not come in time.",
     409: "There is another of that name.",
-    410: "What it is about is held no more.",
+    410: "What it is about is no longer retained.",
     413: "The body is too large.",
     415: "The body is of a kind that is not read.",
     421: "The request is for another host.",
@@ -34,7 +34,7 @@ MEANINGS = {
 
 
 def statuses(*some: int) -> dict[int | str, dict[str, Any]]:
-    """The description of errors that a route answers with, beside those of all routes."""
+    """The description of errors that a route answers with, in addition to those of all routes."""
     return {status: _answer(status) for status in some}
 
 

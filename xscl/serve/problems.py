@@ -37,8 +37,8 @@ class Problem(BaseModel):
     query: str | None = Field(default=None, description="The name of the query that is wrong.")
     line: int | None = Field(default=None, description="The line in the text, from 1.")
     column: int | None = Field(default=None, description="The column in the line, from 1.")
-    found: str | None = Field(default=None, description="What stands there.")
-    expected: str | None = Field(default=None, description="What could stand there.")
+    found: str | None = Field(default=None, description="What is there.")
+    expected: str | None = Field(default=None, description="What could be there.")
     stream: str | None = Field(
         default=None, description="The stream of the document that is wrong."
     )
@@ -139,7 +139,7 @@ def _methods(request: Request) -> list[str]:
 def _answer(status: int, problems: Sequence[Problem], headers: object = None) -> Response:
     said = [one.model_dump(exclude_none=True) for one in problems]
     content = {"error": said[0]} if len(said) == 1 else {"errors": said}
-    # In ASCII, as what is told of may be no text.
+    # In ASCII, as what is reported may be no text.
     body = json.dumps(content).encode()
     given = headers if isinstance(headers, dict) else None
     return Response(body, status, given, "application/json")

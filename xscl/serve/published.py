@@ -6,11 +6,11 @@ import io
 import json
 from collections.abc import Iterable
 
-from xpath_stage import MalformedDocument, parse
-from xscl.matches.match import Match, Told
+from xscl.matches.match import Match, ReportedMatch
 from xscl.serve.found.journal import Entry
 from xscl.sinks.feed_file import NEWEST
 from xscl.sinks.registry import FEED_FORMS
+from xscl.xpath_stage import MalformedDocument, parse
 
 __all__ = ["NEWEST", "feed_of"]
 
@@ -27,7 +27,7 @@ def _match(entry: Entry) -> Match:
     """A match that was found before, of its line."""
     read = json.loads(entry.line)
     result = read["result"]
-    told = Told(
+    told = ReportedMatch(
         id=read["id"],
         stream=read["stream"],
         time=read["time"],

@@ -38,7 +38,7 @@ _LARGEST_TEXT = 4 * 1024 * 1024
 
 _LARGEST_OPEN = 4 * 1024
 _OPEN_TOGETHER = 64 * _LARGEST_OPEN
-"""The same where no token is asked for, and of all such bodies together: whoever sends them takes
+"""The same where no token is asked for, and of all such bodies together: the sender takes
 nothing from those who have the token."""
 
 _PATIENCE = 30
@@ -163,8 +163,8 @@ class Safety:
 
         if (refusal := self._gate.refuses(scope)) is not None:
             status, reason = refusal
-            told = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-            refused = JSONResponse({"error": {"message": reason}}, status, told)
+            headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+            refused = JSONResponse({"error": {"message": reason}}, status, headers)
             await refused(scope, receive, safe)
             return
         open_to_all = is_open(scope["method"], scope["path"])
@@ -221,7 +221,7 @@ class _Body:
     async def receive(self) -> Message:
         """The next part."""
         if self._whole:
-            # All that can come is that whoever asks has gone.
+            # The only failure is that the client has gone.
             return await self._receive()
         self._check(self._length)
         ends = self._began + _PATIENCE
@@ -232,7 +232,7 @@ class _Body:
                 message = await self._receive()
         except TimeoutError:
             raise HTTPException(
-                408, f"the body did not go on for {_PATIENCE} seconds, or came too slowly"
+                408, f"the body did not continue for {_PATIENCE} seconds, or came too slowly"
             ) from None
         self._whole = not message.get("more_body", False)
         self.read += len(message.get("body", b""))

@@ -18,7 +18,7 @@ from xscl.serve.service import Service
 __all__ = ["Server", "listening"]
 
 _OTHERS = 500
-"""Connections beside those of the readers of events."""
+"""Connections in addition to those of the readers of events."""
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -107,13 +107,13 @@ class Server:
 
     async def _run(self, listeners: list[socket.socket]) -> None:
         service = self._service
-        beside = [*map(asyncio.create_task, (service.news.beat(), service.go_by_the_clock()))]
+        tasks = [*map(asyncio.create_task, (service.news.beat(), service.go_by_the_clock()))]
         serving = asyncio.create_task(self._uvicorn.serve(listeners))
         while not (self._uvicorn.started or serving.done()):
             await asyncio.sleep(0.005)
         self._started()
         await serving
-        for one in beside:
+        for one in tasks:
             one.cancel()
 
     def _failed(self, reason: str, *, by_fault: bool = False) -> None:

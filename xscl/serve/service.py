@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
@@ -25,10 +26,11 @@ from xscl.serve.feeds import Feeds
 from xscl.serve.found.journal import Journal
 from xscl.serve.found.tallies import Tallies
 from xscl.serve.metrics import Metrics
+from xscl.serve.summarised import summarised
 from xscl.serve.trying.dry_run import MEMORY
 from xscl.serve.trying.processes import Processes
 
-__all__ = ["House", "Limits", "Service"]
+__all__ = ["Limits", "Service", "TheService"]
 
 log = logging.getLogger("xscl")
 
@@ -65,7 +67,7 @@ class Limits:
 class Service:
     """The service of an engine; `skipped` is the list to which the engine's `on_skip` adds.  With
     `follows` the lateness follows the windows of the queries; where all of them are patterns, it is
-    to be `wait` at least.  `clock` tells the time, in seconds."""
+    to be `wait` at least.  `clock` has the time, in seconds."""
 
     def __init__(
         self,
@@ -85,7 +87,8 @@ class Service:
         self.engine = EngineThread(
             engine, self.journal, skipped, self._count, waiting=self.limits.waiting
         )
-        self.news = News(self.journal)
+        self.summarised = summarised(engine)
+        self.news = News(self.journal, self.summarised)
         self.metrics = Metrics(self)
         self.found = 0
         self.tallies = Tallies(None if keeper is None else TallyFile(keeper))
@@ -98,6 +101,11 @@ class Service:
         self._clock = clock
         self._pending: tuple[float, Mapping[str, Pending], float | None] = (0.0, {}, None)
         self._stats: tuple[float, dict[str, Any]] = (0.0, {})
+
+    def expect_feeds(self, wait: float | str) -> None:
+        """From now on items of feeds come, which are this late at times."""
+        self._wait = wait
+        self.follow_windows()
 
     def follow_windows(self) -> None:
         """Lets the lateness be what the windows of the queries ask for, unless it was given."""
@@ -148,8 +156,8 @@ class Service:
         return pending, watermark
 
     async def stats(self) -> dict[str, Any]:
-        """The numbers of the engine: asked for anew only when that has become cheap, as it looks at
-        all documents."""
+        """The numbers of the engine: requested again only when that has become cheap, as it looks
+        at all documents."""
 
         def count() -> dict[str, Any]:
             started = time.monotonic()
@@ -162,8 +170,11 @@ class Service:
         return stats if time.monotonic() < due else await self.engine.do(count)
 
     def _count(self, matches: Sequence[Match]) -> None:
-        self.found += len(matches)
-        self.tallies.count(match.query for match in matches)
+        counts = Counter[str]()
+        for match in matches:
+            counts[match.query] += -1 if match.retracts else 1
+            self.found += not match.retracts
+        self.tallies.count(counts)
 
 
 async def _service(request: Request) -> Service:
@@ -171,5 +182,5 @@ async def _service(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-House = Annotated[Service, Depends(_service)]
+TheService = Annotated[Service, Depends(_service)]
 """The service, as a route asks for it."""

@@ -7,10 +7,10 @@ value of that number.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from pydantic import BaseModel, Field
 
 from xscl.documents.document import Document, document_of, is_small
@@ -18,15 +18,15 @@ from xscl.documents.marked import Place, marked_text
 from xscl.documents.trees import content_of, parsed
 from xscl.engine import Engine
 from xscl.errors import DocumentError, XSCLError
-from xscl.language.syntax import EventPattern, Events, Query
-from xscl.sinks.entries import in_json, in_xml, named
+from xscl.language.syntax import Query
+from xscl.serve.summarised import summary_of
+from xscl.sinks.summaries import Part, part
 from xscl.why import JoinedNodes, conditions_of, joined_nodes
 
 __all__ = ["DocumentInfo", "Gone", "MarkedDocument", "SideBySide", "as_held", "info_of"]
 
 _VALUES = 5
 _LONGEST = 200
-_NAMED = 500
 
 
 class Piece(BaseModel):
@@ -37,19 +37,19 @@ class Piece(BaseModel):
 
 
 class DocumentInfo(BaseModel):
-    """A document that is held: what it is called, and where it leads."""
+    """A document that is retained: what it is called, and where it leads."""
 
     id: str
     stream: str
     timestamp: float = Field(description="Its time, in seconds since 1970.")
     kind: str = Field(description="`xml` or `json`.")
-    title: str | None = None
+    title: str | None = Field(None, description="Its title, else its first values.")
     link: str | None = Field(None, description="An address that it names, http or https.")
 
 
 class MarkedDocument(DocumentInfo):
-    """A document of a match as pieces, which make its text; it is laid out anew, and `whole` unless
-    it is only the beginning of a large one."""
+    """A document of a match as pieces, which make its text; it is laid out again, and `whole`
+    unless it is only the beginning of a large one."""
 
     pieces: list[Piece]
     whole: bool
@@ -68,13 +68,14 @@ class SideBySide(BaseModel):
     """The documents of a match, in the order of the query's blocks, what joined them, and the
     result as text that is laid out."""
 
+    summary: Any = Field(description="What people call the match, as in `GET /matches`.")
     documents: list[MarkedDocument]
     joined: list[JoinedValue]
     result: str
 
 
 class Gone(Exception):
-    """A document of a match is held no more."""
+    """A document of a match is no longer retained."""
 
 
 def as_held(match: Mapping[str, Any], engine: Engine) -> SideBySide:
@@ -83,51 +84,54 @@ def as_held(match: Mapping[str, Any], engine: Engine) -> SideBySide:
     for document, stream in zip(match["documents"], match["streams"], strict=True):
         found = (one for one in engine.held(document) if one["stream"] == stream)
         if (envelope := next(found, None)) is None:
-            raise Gone(f"document {document!r} of stream {stream!r} is held no more")
+            raise Gone(f"document {document!r} of stream {stream!r} is no longer retained")
         envelopes.append(envelope)
     some = (one for one in engine.subscriptions if one.name == match["query"])
     of = next(some, None)
-    return _side_by_side(match, None if of is None else of.dissection.query, envelopes)
+    query = None if of is None else of.dissection.query
+    called = msgspec.to_builtins(summary_of(match, engine))
+    return _side_by_side(match, query, envelopes, called)
 
 
 def _side_by_side(
-    match: Mapping[str, Any], query: Query | None, envelopes: Sequence[Mapping[str, object]]
+    match: Mapping[str, Any],
+    query: Query | None,
+    envelopes: Sequence[Mapping[str, object]],
+    summary: object,
 ) -> SideBySide:
     """The documents of a query's match, given as its JSON says it; nothing is marked without the
     query, as where it was cancelled, nor of a pattern, which may relate any number of them."""
     documents = [_document(envelope) for envelope in envelopes]
-    if query is None or isinstance(query.source, EventPattern | Events):
-        joined = []
-    else:
-        joined = _joined(query, documents, match)
+    joined = [] if query is None or query.language.timed else _joined(query, documents, match)
     marks: list[dict[Place, int]] = [{} for _ in documents]
-    told: dict[int, JoinedValue] = {}
+    values: dict[int, JoinedValue] = {}
     for one in joined:
         # Nodes that several equalities join, as of three documents, are one value.
         known = {
             number
             for own, nodes in zip(marks, one.nodes, strict=True)
             for node in nodes
-            if (number := own.get(node)) and told[number].values == _shown(one)
+            if (number := own.get(node)) and values[number].values == _shown(one)
         }
-        number = min(known, default=len(told) + 1)
+        number = min(known, default=len(values) + 1)
         for own, nodes in zip(marks, one.nodes, strict=True):
             for node in nodes:
                 own.setdefault(node, number)
-        before = f"{told[number].text}, " if number in told else ""
-        told[number] = JoinedValue(mark=number, text=before + one.text, values=_shown(one))
+        before = f"{values[number].text}, " if number in values else ""
+        values[number] = JoinedValue(mark=number, text=before + one.text, values=_shown(one))
     return SideBySide(
+        summary=summary,
         documents=[
             _marked(document, envelope, own)
             for document, envelope, own in zip(documents, envelopes, marks, strict=True)
         ],
-        joined=list(told.values()),
+        joined=list(values.values()),
         result=_laid_out(match["result"]),
     )
 
 
 def info_of(envelope: Mapping[str, object]) -> DocumentInfo:
-    """What a document that is held is called."""
+    """What a document that is retained is called."""
     return DocumentInfo.model_validate(_info(_document(envelope), envelope))
 
 
@@ -167,29 +171,25 @@ def _marked(
 
 
 def _info(document: Document, envelope: Mapping[str, object]) -> dict[str, object]:
-    title, link = _title_and_link(document)
+    called = _called(document)
+    values = " · ".join(f"{name} {value}" for name, value in called.values)
     return {
         "id": document.id,
         "stream": document.stream,
         "timestamp": envelope["timestamp"],
         "kind": "json" if document.json else "xml",
-        "title": title or None,
-        "link": link,
+        "title": called.title or values or None,
+        "link": called.link,
     }
 
 
-def _title_and_link(document: Document) -> tuple[str, str | None]:
+def _called(document: Document) -> Part:
     if not is_small(document):
-        return "", None
-    named_values: Iterable[tuple[str, str]]
+        return Part()
     try:
-        if document.json:
-            named_values = in_json("", content_of(document))
-        else:
-            named_values = in_xml(parsed(document))
-        return named(islice(named_values, _NAMED))
+        return part(content_of(document) if document.json else parsed(document))
     except DocumentError:
-        return "", None
+        return Part()
 
 
 def _shown(joined: JoinedNodes) -> list[str]:

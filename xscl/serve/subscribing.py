@@ -22,7 +22,7 @@ _LOOKED_AT = (2_000, 20_000, 200_000)
 """Characters of a text in which the end of a query is looked for."""
 
 Subscribed = tuple[list[Subscription], list[QueryError], Sequence[Match]]
-"""Queries that are subscribed, or errors; and the matches that were found in documents held."""
+"""Queries that are subscribed, or errors; and the matches that were found in documents retained."""
 
 
 def subscribe(

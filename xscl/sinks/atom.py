@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from xpath_stage import MalformedDocument, parse
 from xscl.errors import XSCLError
 from xscl.files.whole import replace_file
 from xscl.sinks.entries import Entry, entries, seconds
 from xscl.sinks.feed_file import NEWEST, merged, read_if_there
 from xscl.times import rfc3339
+from xscl.xpath_stage import MalformedDocument, parse
 
 if TYPE_CHECKING:
     from xscl.matches.match import Match
@@ -31,10 +31,10 @@ _Dated = tuple[float, str, etree._Element]
 
 def write_atom(matches: Iterable[Match], to: TextIO, *, title: str, newest: int = NEWEST) -> int:
     """Writes the newest matches as one feed, and flushes; returns how many matches there were."""
-    some, count = entries(matches, newest)
-    to.write(_text(_feed(title, merged([], _dated(some), newest))))
+    found = entries(matches, newest)
+    to.write(_text(_feed(title, merged([], _dated(found.newest), newest))))
     to.flush()
-    return count
+    return found.matches
 
 
 def update_atom(
@@ -47,10 +47,10 @@ def update_atom(
     for a file that holds something else.
     """
     old = _read(path)
-    some, count = entries(matches, newest)
-    feed = _feed(title, merged(_kept(old), _dated(some), newest), old)
+    found = entries(matches, newest)
+    feed = _feed(title, merged(_kept(old), _dated(found.newest), newest, found.gone), old)
     replace_file(path, _text(feed))
-    return count
+    return found.matches
 
 
 def _read(path: str | Path) -> etree._Element | None:

@@ -12,9 +12,9 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
-from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError
 from xscl.sources.envelopes import LineEnvelope
+from xscl.xpath_stage import MalformedDocument
 
 __all__ = ["write_dead_letter", "write_undelivered"]
 

@@ -1,7 +1,7 @@
 """Matches handed to something outside, one by one: several at a time, tried again until taken.
 
 A match that the other side does not take waits, longer each time; while the other side takes none,
-all wait, and one after another is tried.  Where a state file has the matches, that goes on for as
+all wait, and one after another is tried.  Where a state file has the matches, that continues for as
 long as the run does, and those that are too many wait there alone; else, and when the run is to
 end, a match is given up after some tries.  So one may be handed over twice, never with another id,
 and of each the outcome is known.
@@ -153,7 +153,7 @@ class Deliveries:
 
     def hurry(self) -> None:
         """Lets no match be tried more than once from now on; a signal handler may call it."""
-        # Without the lock: whoever has it may wait for what the interrupted thread has.
+        # Without the lock: its owner may wait for what the interrupted thread has.
         self._hurrying = True
 
     def close(self) -> None:
@@ -175,7 +175,7 @@ class Deliveries:
         self._changed.notify_all()
 
     def _read_more(self) -> None:
-        """Takes in matches that are kept, where there is room; none any more if all that were
+        """Queues matches that are kept, where there is room; none any more if all that were
         tried at the end have failed."""
         in_vain = self._hurrying or (self._closing and self._failures)
         room = _WAITING // 2
@@ -242,7 +242,7 @@ class Deliveries:
                 waiting.due = now + self._pace.longest
             else:
                 waiting.due = now + max(self._pace.pause(waiting.tries), asked)
-                # Several that failed at once are one failure of the other side.
+                # Several that failed together are one failure of the other side.
                 if began >= self._failed_at:
                     self._failures += 1
                     self._open_at = now + max(self._pace.pause(self._failures), asked)

@@ -22,18 +22,18 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
-from xpath_stage import NO_XML, string_value
 from xscl.matches.unwritten import made_of
 from xscl.times import from_timestamp, to_seconds
+from xscl.xpath_stage import NO_XML, string_value
 
 if TYPE_CHECKING:
     from xscl.matches.match import Match
 
-__all__ = ["Entry", "entries", "in_json", "in_xml", "named", "seconds"]
+__all__ = ["Entries", "Entry", "entries", "in_json", "in_xml", "named", "seconds"]
 
 _TITLES = ("title", "name", "headline", "subject", "label")
 _LINKS = ("link", "url", "uri", "href", "rawlink", "linked", "enclosure")
@@ -53,23 +53,41 @@ class Entry:
     query: str
 
 
-def entries(matches: Iterable[Match], newest: int) -> tuple[list[Entry], int]:
-    """The entries of the newest matches, the newest first, and how many matches there were.
+class Entries(NamedTuple):
+    """The entries of the newest matches, the newest first; the ids of those that were taken back;
+    how many matches there were."""
 
-    No more than `newest` matches are held at a time, however many there are.
+    newest: list[Entry]
+    gone: set[str]
+    matches: int
+
+
+def entries(matches: Iterable[Match], newest: int) -> Entries:
+    """The entries of matches, without those that are taken back.
+
+    No more than `newest` matches are in memory at a time, however many there are.
 
     >>> entries([], newest=10)
-    ([], 0)
+    Entries(newest=[], gone=set(), matches=0)
     """
     heap: list[tuple[float, str, int, Match]] = []
+    gone: set[str] = set()
     count = 0
-    for count, match in enumerate(matches, 1):
+    for place, match in enumerate(matches):
+        if match.retracts:
+            gone.add(match.id)
+            heap = [one for one in heap if one[1] != match.id]
+            heapq.heapify(heap)
+            continue
+        count += 1
+        gone.discard(match.id)
         # Of equal times the greater id goes first, so that the order of arrival changes nothing.
-        heapq.heappush(heap, (match.time, match.id, count, match))
+        heapq.heappush(heap, (match.time, match.id, place, match))
         if len(heap) > newest:
             heapq.heappop(heap)
     newest_first = (match for _, _, _, match in sorted(heap, reverse=True))
-    return [entry for _, entry in made_of(newest_first, _entry)], count
+    made = [entry for _, entry in made_of(newest_first, _entry)]
+    return Entries(made, {_id(one) for one in gone}, count)
 
 
 def seconds(text: str | None) -> float:
@@ -89,13 +107,18 @@ def named(values: Iterable[tuple[str, str]]) -> tuple[str, str | None]:
 def _entry(match: Match) -> Entry:
     values, text = _content(match)
     return Entry(
-        id=f"urn:xscl:{match.id}",
+        id=_id(match.id),
         title=_clean(_title(values) or match.query),
         link=_link(values),
         updated=match.time,
         text=NO_XML.sub("\ufffd", text),
         query=_clean(match.query),
     )
+
+
+def _id(match: str) -> str:
+    """The id of the entry of a match."""
+    return f"urn:xscl:{match}"
 
 
 def _content(match: Match) -> tuple[list[tuple[str, str]], str]:

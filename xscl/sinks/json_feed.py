@@ -30,10 +30,10 @@ def write_json_feed(
     matches: Iterable[Match], to: TextIO, *, title: str, newest: int = NEWEST
 ) -> int:
     """Writes the newest matches as one feed, and flushes; returns how many matches there were."""
-    some, count = entries(matches, newest)
-    to.write(_text({**_new(title), "items": merged([], _dated(some), newest)}))
+    found = entries(matches, newest)
+    to.write(_text({**_new(title), "items": merged([], _dated(found.newest), newest)}))
     to.flush()
-    return count
+    return found.matches
 
 
 def update_json_feed(
@@ -46,10 +46,10 @@ def update_json_feed(
     a file that holds something else.
     """
     old = _read(path) or _new(title)
-    some, count = entries(matches, newest)
-    items = merged(_kept(old), _dated(some), newest)
+    found = entries(matches, newest)
+    items = merged(_kept(old), _dated(found.newest), newest, found.gone)
     replace_file(path, _text({**old, "items": items}))
-    return count
+    return found.matches
 
 
 def _new(title: str) -> _Feed:

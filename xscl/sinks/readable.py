@@ -2,16 +2,20 @@
 
     2026-06-09T08:00:00Z promo  “Beginning RSS” followed 7 days later by “RSS in use”; t = u: “RSS”
 
-A document is called by the title of its output node, else that of the element around it (the rules
-are those of `entries`), else by its id; its link is behind the title where the terminal has links,
-else after it.  All of it is text of strangers, and made printable.
+A match of a pattern or an event query is its result where the query has a SELECT, else its events:
+
+    2026-06-09T08:00:00Z quiet  a “Beginning RSS” (https://…), 7 days later b “RSS in use”
+
+A SELECT's result is first, then what it is from.  A document is called by the title of its output
+node, else that of the element around it (the rules are those of `entries`), else by its first
+values, else by its id; its link is behind the title where the terminal has links, else after it.
+All of it is text of strangers, and made printable.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import islice
 from os import environ
 
@@ -21,10 +25,11 @@ from rich.text import Text
 
 from xscl.documents.document import Document
 from xscl.language.syntax import Query
-from xscl.matches.match import Match, recipe
+from xscl.matches.match import Match, event_times, recipe
 from xscl.matches.nodes import BoundNode
 from xscl.printable import one_line
 from xscl.sinks.entries import in_json, in_xml, named
+from xscl.sinks.summaries import Part, part, summary
 from xscl.times import rfc3339, span
 from xscl.why import Conditions, Joined, JoinedValues, conditions_of
 from xscl.why.joined_values import Place
@@ -33,7 +38,6 @@ __all__ = ["Sentences", "closing_table", "takes_links"]
 
 _LONGEST_TITLE = 80
 _LONGEST_VALUE = 60
-_LONGEST_RESULT = 200
 _NAMED = 500
 _QUERIES = 1_000
 _ROWS = 20
@@ -63,28 +67,90 @@ class Sentences:
 
     def _parts(self, match: Match) -> list[_Part]:
         parts: list[_Part] = [(f"{rfc3339(match.time)} ", "dim")]
+        if match.retracts:
+            parts.append(("taken back ", "bold red"))
         parts.append((f"{one_line(match.query, _LONGEST_TITLE)}  ", "bold cyan"))
-        seen: set[str | None] = set()
         made, asked = recipe(match), self._of(match.query)
         if made is None or asked is None:
-            names = ", ".join(one_line(one, _LONGEST_TITLE) for one in match.documents)
-            return [*parts, (names or one_line(_result(match), _LONGEST_RESULT), "")]
+            return [*parts, *self._of_result(match)]
         outputs, variables = made
         conditions, joined_values = asked
+        said = self._selected(match)
+        if said is not None:
+            if said.link in [self._called(output)[1] for output in outputs]:
+                said.link = None
+            self._add_part(parts, said)
+            parts.append((" from ", ""))
         before: Document | None = None
         for number, output in enumerate(outputs):
             if before is not None:
                 parts.append((_between(conditions, number, before, output.document), ""))
-            seen |= self._add_document(parts, output)
+            self._add_document(parts, output)
             before = output.document
         joined = joined_values.of(
             [output.document for output in outputs],
             [_place(output) for output in outputs],
             {name: _place(node) for name, node in variables.items()},
         )
-        rest = {name: value for name, value in match.values.items() if value not in seen}
-        _add_values(parts, joined, rest)
+        for one in joined:
+            parts += (("; ", ""), (f"{one_line(one.text, _LONGEST_VALUE)}: ", "dim"))
+            parts.append((_listed(one), ""))
         return parts
+
+    def _selected(self, match: Match) -> Part | None:
+        """What the SELECT of a join or a filter makes, if that says something."""
+        query = self._query_of(match.query)
+        if query is None or query.select is None:
+            return None
+        (said,) = summary({"result": match.result}, selects=True).parts
+        return said if said.title or said.values else None
+
+    def _of_result(self, match: Match) -> list[_Part]:
+        """The result where the query has a SELECT; else the events, with their variables and the
+        time between."""
+        query = self._query_of(match.query)
+        said = {"documents": match.documents, "variables": match.variables, "result": match.result}
+        made = summary(said, selects=query is None or query.select is not None)
+        times = event_times(match)
+        # Of many events the last follows those that are left out.
+        places = [*range(len(made.parts) - 1), len(made.parts) - 1 + made.more]
+        parts: list[_Part] = []
+        for place, before, one in zip(places, [0, *places], made.parts, strict=False):
+            if place > before + 1:
+                parts.append((f", … {made.more:,} more", "dim"))
+            if place and place < len(times):
+                parts.append((f", {span(times[place] - times[before], most=2)} later ", ""))
+            elif place:
+                parts.append((", ", ""))
+            if one.variable and not one.variable.startswith("_"):  # of an event without a name
+                parts.append((f"{one_line(one.variable, _LONGEST_TITLE)} ", "dim"))
+            self._add_part(parts, one)
+        if not any(one.title or one.link or one.values for one in made.parts):
+            parts.append((", ".join(one_line(id, _LONGEST_TITLE) for id in match.documents), ""))
+        return parts
+
+    def _add_part(self, parts: list[_Part], one: Part) -> None:
+        """Adds a result or an event: its title and link; its values, of an event with neither."""
+        title = f"“{one_line(one.title, _LONGEST_TITLE)}”" if one.title else ""
+        values = "" if one.variable and (title or one.link) else _members(one)
+        if one.link:
+            self._add_title(parts, title or values, one.link)
+        else:
+            parts.append((title or values, ""))
+        if title and values:
+            parts += (("; ", ""), (values, ""))
+
+    def _add_title(self, parts: list[_Part], shown: str, link: str | None) -> None:
+        """Adds what something is called, and its link: behind it, after it, or alone."""
+        address = None if link is None else one_line(link, 2_000)
+        if not shown and address is not None:
+            parts.append((address, ""))
+        elif self._links and address is not None and address.isascii():
+            parts.append((shown, Style(underline=True, link=address)))
+        else:
+            parts.append((shown, ""))
+            if address is not None:
+                parts.append((f" ({address})", "dim"))
 
     def _of(self, name: str) -> tuple[Conditions, JoinedValues] | None:
         if name not in self._asked:
@@ -98,42 +164,20 @@ class Sentences:
                 self._asked[name] = conditions, JoinedValues(conditions)
         return self._asked[name]
 
-    def _add_document(self, parts: list[_Part], output: BoundNode) -> set[str | None]:
-        """Adds what a document is called; returns its title and its link."""
+    def _called(self, output: BoundNode) -> tuple[str, str | None]:
+        """What a document is called, and where it leads."""
         key = output.document.number, _place(output)
         if key not in self._titles:
             if len(self._titles) >= _TITLES:
                 self._titles.clear()
             self._titles[key] = _title_and_link(output)
-        title, link = self._titles[key]
-        shown = f"“{one_line(title, _LONGEST_TITLE)}”" if title else _id(output.document)
-        address = None if link is None else one_line(link, 2_000)
-        if self._links and address is not None and address.isascii():
-            parts.append((shown, Style(underline=True, link=address)))
-        else:
-            parts.append((shown, ""))
-            if address is not None:
-                parts.append((f" ({address})", "dim"))
-        return {title, link}
+        return self._titles[key]
 
-
-def _result(match: Match) -> str:
-    """What a match without documents says."""
-    result = match.result
-    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-
-
-def _add_values(parts: list[_Part], joined: list[Joined], selected: Mapping[str, str]) -> None:
-    """What joins the documents, then what else the SELECT names."""
-    of_joins = {name for one in joined for name in one.variables}
-    pairs = [(one_line(one.text, _LONGEST_VALUE), _listed(one)) for one in joined]
-    pairs += [
-        (name, f"“{one_line(value, _LONGEST_VALUE)}”")
-        for name, value in selected.items()
-        if name not in of_joins and value.strip()
-    ]
-    for name, values in pairs:
-        parts += (("; ", ""), (f"{name}: ", "dim"), (values, ""))
+    def _add_document(self, parts: list[_Part], output: BoundNode) -> None:
+        """Adds what a document is called."""
+        title, link = self._called(output)
+        shown = f"“{one_line(title, _LONGEST_TITLE)}”" if title else _untitled(output)
+        self._add_title(parts, shown, link)
 
 
 def takes_links() -> bool:
@@ -157,11 +201,18 @@ def _place(node: BoundNode) -> Place:
     return node.number, node.attribute
 
 
-def _id(document: Document) -> str:
-    """What a document without a title is called."""
-    if document.source != document.stream:
-        return "a result"  # of a sub-query: its id is a hash
-    return one_line(document.id, _LONGEST_TITLE)
+def _untitled(output: BoundNode) -> str:
+    """What a document without a title is called: its first values, else its id, but not that of a
+    result, which is a hash."""
+    document = output.document
+    said = part(output.value() if document.json else output.element)
+    named_by = one_line(document.id, _LONGEST_TITLE)
+    return _members(said) or (named_by if document.source == document.stream else "a result")
+
+
+def _members(one: Part) -> str:
+    """The names and values of a part."""
+    return ", ".join(f"{name} “{value}”" if name else f"“{value}”" for name, value in one.values)
 
 
 def _between(conditions: Conditions, block: int, before: Document, document: Document) -> str:

@@ -1,6 +1,6 @@
 """All sinks, by the names that the command line has for them.
 
-Whoever adds one writes its module and enters it here: a form of a line for each match in
+A new one has a module and an entry here: a form of a line for each match in
 `LINE_FORMS`, one of a whole feed in `FEED_FORMS` (both are values of `--format`), something that
 takes each match as it is found in `DELIVERIES` (an option of `xscl watch`).
 """
@@ -72,7 +72,7 @@ FEED_FORMS = {
     "atom": (write_atom, update_atom),
     "jsonfeed": (write_json_feed, update_json_feed),
 }
-"""How matches become a feed: at once, or kept in a file."""
+"""How matches become a feed: in one go, or kept in a file."""
 
 DELIVERIES = (
     DeliveryOption(

@@ -1,8 +1,8 @@
 """Matches to a webhook: a POST for each, of JSON or a form of one's own.
 
-`Idempotency-Key` is the match's id, the same at every try, so that the receiver can tell a second
-try from a second match.  What the receiver refuses for reasons of its own (most of 4xx) is said to
-be refused; a redirect is not followed.
+`Idempotency-Key` is the match's id, the same at every try, so that the receiver can recognise a
+second try from a second match.  What the receiver refuses for reasons of its own (most of 4xx) is
+said to be refused; a redirect is not followed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a webhook is sent beside the match: headers of a file or the environment, and the form of
+"""What a webhook is sent with the match: headers of a file or the environment, and the form of
 its body.
 
 Headers may hold passwords: no message shows more of them than the number of their line.
@@ -94,7 +94,7 @@ def body_form(path: str | None, content_type: bytes | None) -> BodyForm | None:
         return _JSONForm(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise XSCLError(
-            f"{place} is no JSON ({error}); mend it, or give a Content-Type of another kind among "
+            f"{place} is no JSON ({error}); fix it, or give a Content-Type of another kind among "
             "the headers"
         ) from error
 

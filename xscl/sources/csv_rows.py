@@ -110,7 +110,7 @@ def check_header(header: list[str], place: str) -> None:
 def csv_rows(
     file: BinaryIO, place: Place, *, separator: str | None, limit: int = MAX_DOCUMENT
 ) -> Iterator[Row]:
-    """The rows of a file that stands at a place; blank lines are passed over."""
+    """The rows of a file from a place on; blank lines are passed over."""
     lines = _Lines(file, place, limit)
     csv.field_size_limit(max(limit, csv.field_size_limit()))
     alone = 0

@@ -1,8 +1,8 @@
 """Event files: JSON Lines, one document envelope a line, gzipped or not, or standard input.
 
 A line that is longer than a document may be is passed over piece by piece; whatever the file
-holds or expands to, one line of bounded length is in memory.  A reading may go on after the place
-where another ended.
+holds or expands to, one line of bounded length is in memory.  A reading may continue after the
+place where another ended.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from xpath_stage import read_exactly
-from xscl.documents.document import advance_of, document_of
+from xscl.documents.document import document_of, is_control
 from xscl.errors import DocumentError
 from xscl.files.gzipped import opened
 from xscl.sources.limits import MAX_DOCUMENT, too_large, unreadable
+from xscl.xpath_stage import read_exactly
 
 __all__ = [
+    "STDIN",
     "LineEnvelope",
     "Place",
     "as_they_come",
@@ -39,11 +40,14 @@ Envelope = dict[str, object]
 OnError = Callable[[DocumentError], object]
 T = TypeVar("T")
 
+STDIN = "stdin"
+"""The name of standard input in ids."""
+
 _FAR = 10**10
 """Seconds of a time about which there is no doubt."""
 
 _PATIENCE = 0.2
-"""Seconds after which one who waits for documents looks whether to go on waiting."""
+"""Seconds after which one who waits for documents looks whether to continue waiting."""
 
 
 class LineEnvelope(dict[str, object]):
@@ -55,11 +59,23 @@ class LineEnvelope(dict[str, object]):
 
 
 class Place(NamedTuple):
-    """A place between two lines of an events file: how many lines and bytes stand before it, as
-    decompressed."""
+    """A place between two lines of an events file: how many lines and bytes are before it, as
+    decompressed; and how many other files of its name were read before, with the same state."""
 
     lines: int = 0
     offset: int = 0
+    others: int = 0
+
+    def id(self, name: str, number: int, start: int) -> str:
+        """The id of the row or line of a number that begins at a byte, if it has none.  Standard
+        input is another one each time: rows of two that are different seldom begin at one byte.
+
+        >>> Place().id("rows.csv", 12, 340), Place(others=1).id("rows.csv", 12, 340)
+        ('rows.csv:12', 'rows.csv(2):12')
+        """
+        if name == STDIN:
+            return f"{name}:{start}"
+        return f"{name}({self.others + 1}):{number}" if self.others else f"{name}:{number}"
 
 
 def _as_it_is(value: object, id: str) -> Envelope:
@@ -79,7 +95,7 @@ def read_events(
 ) -> Iterator[Envelope]:
     """The envelopes of an events file; `-` is standard input.
 
-    A document without an id gets the source's name and its line's offset in bytes, so that the
+    A document without an id gets the source's name and its line's number, so that the
     same file read again is recognised.  A line that holds no envelope, or has more than
     `max_document` bytes, goes to `on_error`.
     """
@@ -96,12 +112,12 @@ def read_placed(
     """As `read_events`, from a place on, each envelope with the place after its line.
 
     The end of a file that is still written to may be half a line: that is no envelope, and a
-    reading that goes on after the last one reads it again.
+    reading that continues after the last one reads it again.
     """
     after = after or Place()
-    # What is no UTF-8 in the name of a file could stand in no id.
+    # What is no UTF-8 in the name of a file could be in no id.
     name = os.fsencode(source).decode("utf-8", "backslashreplace")
-    name = "stdin" if source == "-" else name
+    name = STDIN if source == "-" else name
     with opened(source) as file:
         if after.offset:
             file.seek(after.offset)
@@ -116,24 +132,24 @@ def lines_of(
     after: Place,
     make: Callable[[object, str], Envelope],
 ) -> Iterator[tuple[LineEnvelope, Place]]:
-    """The envelopes of a file's lines from a place on, where it stands.  `make` makes that of a
+    """The envelopes of a file's lines from a place on.  `make` makes that of a
     JSON value, given an id for one that has none; it raises ValueError or DocumentError."""
     for number, start, line, end in _lines(file, name, max_document, on_error, after):
         if len(line) <= max_document and line.isspace():
             continue
         try:
-            envelope = make(_json(line, max_document), f"{name}:{start}")
+            envelope = make(_json(line, max_document), after.id(name, number, start))
             found = checked(envelope, (name, number))
         except (ValueError, DocumentError) as error:
             on_error(refused(error, (name, number), {"line": number, "offset": start}, line))
         else:
-            yield found, Place(number, end)
+            yield found, after._replace(lines=number, offset=end)
 
 
 def checked(envelope: Envelope, source: tuple[str, int]) -> LineEnvelope:
     """The envelope of a line or row.  What the engine would refuse of it is refused here, where its
     text is at hand: raises DocumentError."""
-    if not _is_plain(envelope) and advance_of(envelope) is None:
+    if not _is_plain(envelope) and not is_control(envelope):
         document_of(envelope, 0, 0)
     # There are many, and a constructor of our own would double the cost.
     found = LineEnvelope(envelope)
@@ -173,7 +189,7 @@ def as_they_come(
     entries: Iterable[T], batch: int, ended: Callable[[], bool] = lambda: False
 ) -> Iterator[list[T]]:
     """Batches of what is there already, up to a size, without waiting for more: a document from
-    a pipe is answered at once, a file at full speed.  Waiting is over once `ended` says so."""
+    a pipe is answered immediately, a file at full speed.  Waiting is over once `ended` says so."""
     arrived: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(maxsize=batch)
 
     def read() -> None:

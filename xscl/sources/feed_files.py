@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xscl.errors import DocumentError, XSCLError
-from xscl.feeds.links import CANONICAL, Rules
+from xscl.feeds import CANONICAL, Rules
 from xscl.feeds.opml import Outline, is_opml, read_opml
 from xscl.feeds.parsing import NotAFeed, parse_feed
 from xscl.files.gzipped import read_whole
@@ -40,21 +40,24 @@ def read_feeds(
     on_error: Callable[[DocumentError], None] | None = None,
     links: Rules = CANONICAL,
     max_document: int = MAX_DOCUMENT,
+    on_dates: Callable[[int, int], object] = lambda items, undated: None,
 ) -> Iterator[dict[str, Any]]:
     """The items of a feed file, of all files in a folder and below, or of the files that an OPML
     file lists (whose paths start from its own folder), in order of time.
 
-    Query files (`.xscl`) in a folder are passed over; they may lie beside their feeds.
+    Query files (`.xscl`) in a folder are passed over; they may be next to their feeds.
 
     `arrival` (seconds) is when the items are taken to have arrived: unless given, when their file
     was last modified.  A file that is no feed, or has more than `max_document` bytes, goes to
     `on_error` and the others are read; without `on_error` it is raised.  `links` are the rules of
-    the links' canonical form.  Raises FileNotFoundError where there is no such source, and
-    XSCLError for a kind of source that cannot be read.
+    the links' canonical form.  `on_dates` gets, for each file, how many items it has and how many
+    of them have no date, or one in the future: their time is that of the file.  Raises
+    FileNotFoundError where there is no such source, and XSCLError for a kind of source that cannot
+    be read.
     """
     report = on_error or _raise
     files = _files(os.fspath(source), stream, report)
-    return _items(files, stream, arrival, report, links, max_document)
+    return _items(files, stream, arrival, report, links, max_document, on_dates)
 
 
 def _items(
@@ -64,6 +67,7 @@ def _items(
     on_error: Callable[[DocumentError], None],
     links: Rules,
     limit: int,
+    on_dates: Callable[[int, int], object],
 ) -> Iterator[dict[str, Any]]:
     envelopes: list[dict[str, Any]] = []
     for listed in files:
@@ -77,6 +81,7 @@ def _items(
             on_error(unreadable(str(error), stream=stream, document=file, raw=body))
         else:
             arrived = modified if arrival is None else arrival
+            on_dates(len(feed.items), sum(one.date(arrived) is None for one in feed.items))
             envelopes += (item.envelope(stream, arrived) for item in feed.items)
     envelopes.sort(key=_timestamp)
     yield from envelopes
@@ -97,7 +102,7 @@ def listed_feeds(name: str) -> ListedFeeds:
         raise FileNotFoundError(
             f"feed source {name!r}: no such file or folder; give a feed file or a folder of them"
         )
-    # A pipe gives its bytes once; a file that cannot be read is reported by whoever reads it.
+    # A pipe gives its bytes once; a file that cannot be read is reported by its reader.
     if not os.path.isfile(name) or not _is_list(name):
         return ListedFeeds([Outline(name)])
     try:
@@ -122,7 +127,7 @@ def _below(folder: str) -> Iterator[str]:
         with os.scandir(folder) as found:
             entries = sorted(found, key=attrgetter("name"))
     except PermissionError:
-        yield folder  # whoever reads it says so
+        yield folder  # its reader reports it
         return
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):

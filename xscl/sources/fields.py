@@ -51,7 +51,7 @@ class Fields:
 
     def of_xml(self, source: Path | BinaryIO, modified: float) -> dict[str, object]:
         """The same of a document of XML, read as far as it takes; of one that is malformed before
-        that, nothing: whoever parses it tells where."""
+        that, nothing: its parser reports where."""
         members: dict[str, object] = {}
         try:
             for name, path in (("id", self.id), ("timestamp", self.time)):

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from xpath_stage import PIECE
 from xscl.documents.bodies import LARGE
 from xscl.errors import DocumentError, XSCLError
 from xscl.files.gzipped import is_gzipped, opened
 from xscl.sources.envelopes import no_constant
 from xscl.sources.fields import Fields
 from xscl.sources.limits import MAX_DOCUMENT, read_body, too_large, unreadable
+from xscl.xpath_stage import PIECE
 
 __all__ = ["read_documents"]
 

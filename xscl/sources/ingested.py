@@ -27,19 +27,31 @@ OnError = Callable[[DocumentError], object]
 T = TypeVar("T")
 
 _MOMENTS = pa.schema([("timestamp", pa.int64())])
-_ITEMS = pa.schema([("stream", pa.string()), ("id", pa.string()), *_MOMENTS, ("xml", pa.string())])
-"""The columns that make an envelope, the timestamp in microseconds."""
+_DATES = ("published", "updated")
+_ITEMS = pa.schema(
+    [
+        *(("stream", pa.string()), ("id", pa.string()), *_MOMENTS, ("xml", pa.string())),
+        *((name, pa.int64()) for name in _DATES),
+    ]
+)
+"""The columns that make an envelope, and the dates; times in microseconds."""
 
 _BATCH = re.compile(r"batch=(\d+)")
 _AT_ONCE = 256 * 1024 * 1024
-"""Bytes of items that are sorted at once."""
+"""Bytes of items that are sorted at a time."""
 
 
-def read_items(folder: str, on_error: OnError) -> Iterator[dict[str, object]]:
+def read_items(
+    folder: str,
+    on_error: OnError,
+    on_dates: Callable[[int, int], object] = lambda items, undated: None,
+) -> Iterator[dict[str, object]]:
     """The items of the folder that `xscl ingest --to` fills, or of its folder `items`.
 
-    Timestamps are in seconds, exact to the microsecond.  Raises XSCLError if there is no whole
-    batch; a file that cannot be read goes to `on_error`, and the others are read.
+    Timestamps are in seconds, exact to the microsecond.  `on_dates` gets how many items were read
+    and how many of them have no date, or one in the future: their time is that of the fetch.
+    Raises XSCLError if there is no whole batch; a file that cannot be read goes to `on_error`, and
+    the others are read.
     """
     place = Path(folder)
     if (place / "items").is_dir():
@@ -50,7 +62,7 @@ def read_items(folder: str, on_error: OnError) -> Iterator[dict[str, object]]:
             f"no ingested items in {folder!r}: give the folder that `xscl ingest --to` fills, "
             "once it has a whole batch"
         )
-    return _read([batch for _, batch in batches], on_error)
+    return _read([batch for _, batch in batches], on_error, on_dates)
 
 
 def _whole_batches(place: Path) -> Iterator[tuple[int, Path]]:
@@ -62,14 +74,18 @@ def _whole_batches(place: Path) -> Iterator[tuple[int, Path]]:
                 yield int(numbered[1]), batch
 
 
-def _read(batches: list[Path], on_error: OnError) -> Iterator[dict[str, object]]:
+def _read(
+    batches: list[Path], on_error: OnError, on_dates: Callable[[int, int], object]
+) -> Iterator[dict[str, object]]:
     for batch in batches:
         files = [path for path in sorted(batch.glob("*.parquet")) if path.name[0] not in "._"]
         for first, end in pairwise(_bounds(files, on_error)):
             tables = _each(files, partial(_rows, schema=_ITEMS, first=first, end=end), on_error)
             items = _concat(_ITEMS, tables).sort_by("timestamp")
             for rows in items.to_batches(max_chunksize=1024):
-                for stream, id, moment, xml in zip(*rows.to_pydict().values(), strict=True):
+                found = [*zip(*rows.to_pydict().values(), strict=True)]
+                on_dates(len(found), sum(moment not in dates for _, _, moment, _, *dates in found))
+                for stream, id, moment, xml, *_ in found:
                     yield {"stream": stream, "id": id, "timestamp": to_seconds(moment), "xml": xml}
 
 
@@ -117,8 +133,13 @@ def _rows(
     # Spark writes timestamps as INT96 unless it is configured otherwise.
     with ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
         for rows in file.iter_batches(batch_size=1024, columns=schema.names):
-            moments = rows["timestamp"].cast(pa.timestamp("us")).cast(pa.int64())
-            rows = rows.set_column(rows.schema.names.index("timestamp"), "timestamp", moments)
+            for name in ("timestamp", *_DATES):
+                if name in rows.schema.names:
+                    moments = rows[name].cast(pa.timestamp("us")).cast(pa.int64())
+                    rows = rows.set_column(rows.schema.names.index(name), name, moments)
+                elif name in schema.names:
+                    # Files of other makers may have no such column: their items count as dated.
+                    rows = rows.append_column(name, rows["timestamp"])
             if first is not None:
                 rows = rows.filter(pc.greater_equal(rows["timestamp"], first))
             if end is not None:

@@ -1,6 +1,6 @@
 """A file that is one array of JSON becomes its values, lazily: as much is read as a value takes.
 
-Where a value is malformed, so is the array: what follows cannot be told apart, and is not read.
+Where a value is malformed, so is the array: what follows cannot be separated, and is not read.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def array_values(file: BinaryIO, limit: int = MAX_DOCUMENT) -> Iterator[tuple[ob
                 if ended:
                     raise ValueError(f"it is no JSON: {error}") from error
             else:
-                # A number may go on in what has not been read.
+                # A number may continue in what has not been read.
                 if end < len(text) or ended:
                     yield value, end - at
                     text, at = (text[end:], 0) if end > _PIECE else (text, end)

@@ -1,7 +1,7 @@
 """Files of rows without envelopes become documents, each row one of JSON: JSON Lines or an array,
 CSV and Parquet, lazily, each with the place after it.
 
-The first bytes tell a Parquet file, else the name tells which kind it is, else the first character.
+The first bytes show a Parquet file, else the name shows which kind it is, else the first character.
 A row that cannot be a document goes to `on_error`; the others are read.
 """
 
@@ -20,13 +20,13 @@ from typing import Any, BinaryIO
 from xscl.errors import DocumentError, XSCLError
 from xscl.files.gzipped import opened
 from xscl.sources.csv_rows import csv_rows, read_header
-from xscl.sources.envelopes import LineEnvelope, Place, checked, lines_of, refused
+from xscl.sources.envelopes import STDIN, LineEnvelope, Place, checked, lines_of, refused
 from xscl.sources.fields import Fields
 from xscl.sources.json_array import array_values, is_array
 from xscl.sources.limits import MAX_DOCUMENT, too_large
 from xscl.sources.tables import rows as rows_of
 
-__all__ = ["read_rows"]
+__all__ = ["documents_of", "read_rows"]
 
 OnError = Callable[[DocumentError], object]
 Make = Callable[[object, str], dict[str, object]]
@@ -51,11 +51,11 @@ def read_rows(
 ) -> Entries:
     """The rows of a file as envelopes of a stream, from a place on; `-` is standard input.
 
-    A row without an id of its own gets the file's name and its place.  A cell of CSV is text, an
+    A row without an id of its own gets the file's name and its number.  A cell of CSV is text, an
     empty one no member.  Raises XSCLError for a file that has no rows at all.
     """
     after = after or Place()
-    name = "stdin" if path == "-" else path
+    name = STDIN if path == "-" else path
     modified = None if path == "-" else os.stat(path).st_mtime
 
     def make(value: object, id: str) -> dict[str, object]:
@@ -70,12 +70,12 @@ def read_rows(
         begin = seen.lstrip(b"\xef\xbb\xbf \t\r\n")
         suffix = os.path.splitext(path.lower().removesuffix(".gz"))[1]
         if begin.startswith(_PARQUET) or suffix in (".parquet", ".pq"):
-            yield from _parquet(path, make, on_error, max_document, after.lines)
+            yield from _parquet(path, make, on_error, max_document, after)
         elif suffix in _CSV or (suffix not in _JSON and begin[:1] not in (b"{", b"[")):
             yield from _csv(file, name, make, on_error, max_document, after, suffix == ".tsv")
         elif is_array(seen, whole=len(seen) < _LOOK):
-            end = Place() if path == "-" else Place(0, os.stat(path).st_size)
-            yield from _array(file, name, make, on_error, max_document, after.lines, end)
+            end = 0 if path == "-" else os.stat(path).st_size
+            yield from _array(file, name, make, on_error, max_document, after, end)
         else:
             if after.offset:
                 file.seek(after.offset)
@@ -103,12 +103,13 @@ def _csv(
                 expected = f"{len(header)}, one for each column of the header"
                 raise ValueError(f"it has {len(row.cells)} cells; expected {expected}")
             value = {key: cell for key, cell in zip(header, row.cells, strict=True) if cell}
-            found = checked(make(value, f"{name}:{row.start}"), (name, row.line))
+            id = after.id(name, row.line, row.start)
+            found = checked(make(value, id), (name, row.line))
         except (ValueError, DocumentError) as error:
             position = {"line": row.line, "offset": row.start}
             on_error(refused(error, (name, row.line), position, row.raw))
         else:
-            yield found, row.end
+            yield found, row.end._replace(others=after.others)
 
 
 def _array(
@@ -117,29 +118,44 @@ def _array(
     make: Make,
     on_error: OnError,
     limit: int,
-    after: int,
-    end: Place,
+    after: Place,
+    end: int,
 ) -> Entries:
     number = 0
     try:
         for number, (value, size) in enumerate(array_values(file, limit), 1):
-            if number <= after:
+            if number <= after.lines:
                 continue
             try:
                 if size > limit:
                     raise ValueError(too_large(limit))
-                found = checked(make(value, f"{name}:{number - 1}"), (name, number))
+                found = checked(make(value, after.id(name, number, number - 1)), (name, number))
             except (ValueError, DocumentError) as error:
                 raw = json.dumps(value).encode()
                 on_error(refused(error, (name, number), {"line": number}, raw))
             else:
-                yield found, Place(number, end.offset)
+                yield found, after._replace(lines=number, offset=end)
     except ValueError as error:
         problem = f"value {number + 1} of the array cannot be read, nor what follows it: {error}"
         on_error(DocumentError(problem, stream="?", document=name))
 
 
-def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: int) -> Entries:
+def documents_of(
+    table: object, stream: str, on_error: OnError, fields: Fields
+) -> Iterator[dict[str, object]]:
+    """The rows of a table, or mappings, as envelopes of a stream, without ids but those of
+    `fields`; those that cannot be documents go to `on_error`."""
+    for number, row in enumerate(rows_of(table)):
+        try:
+            value = _plain(row)
+            envelope = {"stream": stream, "json": value, **fields.of_json(value, None)}
+        except ValueError as error:
+            on_error(DocumentError(str(error), stream=stream, document=f"row {number:,}"))
+        else:
+            yield envelope
+
+
+def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: Place) -> Entries:
     if path == "-":
         raise XSCLError("standard input: a Parquet file is read from its end; name the file")
     import pyarrow as pa
@@ -155,13 +171,13 @@ def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: int) -
         number = 0
         for group in range(table.num_row_groups):
             first, number = number, number + table.metadata.row_group(group).num_rows
-            if number <= after:
+            if number <= after.lines:
                 continue
             try:
                 batches = table.iter_batches(batch_size=_AT_ONCE, row_groups=[group])
                 reader = pa.RecordBatchReader.from_batches(table.schema_arrow, batches)
                 for at, row in enumerate(rows_of(reader), first + 1):
-                    if at <= after:
+                    if at <= after.lines:
                         continue
                     for column in dates:
                         if isinstance(moment := row.get(column), datetime):
@@ -170,11 +186,11 @@ def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: int) -
                         value = _plain(row)
                         if len(json.dumps(value)) > limit:
                             raise ValueError(too_large(limit))
-                        found = checked(make(value, f"{path}:{at - 1}"), (path, at))
+                        found = checked(make(value, after.id(path, at, at - 1)), (path, at))
                     except (ValueError, DocumentError) as error:
                         on_error(refused(error, (path, at), {"line": at}, _text(row)))
                     else:
-                        yield found, Place(at, end)
+                        yield found, after._replace(lines=at, offset=end)
             except (pa.ArrowException, OSError, XSCLError) as error:
                 # What has been read of it stays; the other groups are read.
                 problem = f"rows {first + 1:,} to {number:,} cannot be read whole: {error}"

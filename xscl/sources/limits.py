@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError
 from xscl.files.gzipped import read_whole
+from xscl.xpath_stage import MalformedDocument
 
 __all__ = ["MAX_DOCUMENT", "read_body", "too_large", "unreadable"]
 

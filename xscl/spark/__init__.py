@@ -1,7 +1,7 @@
 """XSCL on Spark: from feeds to a deduplicated stream of item documents, and queries over them.
 
 `join` evaluates standing queries over a DataFrame, a batch or a stream; `channels` and `problems`
-are beside it.  `joins` is how.
+are next to it.  `joins` is how.
 
 `FeedSource` is `format("feed")`, `JsonLinesSink` is `format("xscl-jsonl")`: register them with
 `spark.dataSource.register`.  `ingestion.jobs` has the two streaming queries that `xscl ingest`

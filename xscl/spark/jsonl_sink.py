@@ -5,7 +5,7 @@ The tasks of a batch write their rows below `_temporary` and sync them; when all
 driver joins them in the order of the partitions, syncs the file and renames it into place.  So a
 file is whole or absent, whatever is killed.  A batch that is replayed, because its commit was not
 remembered, leaves the file that it finds as it is: the rows are the same, and somebody may be
-reading them.  Batches are told apart by their numbers, which start again with each checkpoint;
+reading them.  Batches are distinguished by their numbers, which start again with each checkpoint;
 therefore a folder belongs to one query, named in its file `_query`, and refuses any other.
 
 The folder is on a file system that the driver and all executors see.
@@ -83,7 +83,7 @@ class _Writer(DataSourceStreamArrowWriter):
         _claim(self.folder, query)
         temporary = self._temporary(query, int(batch))
         temporary.mkdir(parents=True, exist_ok=True)
-        # Of a task that is tried again, or twice at once, each attempt has a file of its own.
+        # Of a task that is tried again, or twice in parallel, each attempt has a file of its own.
         path = temporary / f"part-{partition:05}-{task.taskAttemptId()}.jsonl"
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(json_lines(first))
@@ -94,7 +94,7 @@ class _Writer(DataSourceStreamArrowWriter):
         return _Part(query, partition, path)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Joins what the tasks have written to the batch's file; runs beside the driver."""
+        """Joins what the tasks have written to the batch's file; runs in parallel to the driver."""
         parts = [part for part in messages if isinstance(part, _Part) and part.file is not None]
         if not parts:
             return
@@ -111,7 +111,7 @@ class _Writer(DataSourceStreamArrowWriter):
         _remove(temporary)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Removes what the tasks of a failed batch have written; runs beside the driver.
+        """Removes what the tasks of a failed batch have written; runs in parallel to the driver.
 
         Where none of them could say what it wrote, the batch's next attempt removes it.
         """
@@ -144,14 +144,14 @@ def _claim(folder: Path, query: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if next(folder.glob("batch-*.jsonl"), None) is not None:
             raise XSCLError(f"{folder} holds batches of an unknown query: give another folder")
-        # Whoever comes second finds the name taken.
+        # The second one finds the name taken.
         with contextlib.suppress(FileExistsError):
             replace_file(marker, query, new=True)
     owner = marker.read_text(encoding="utf-8")
     if owner != query:
         raise XSCLError(
             f"{folder} holds the batches of another query ({owner}, this one is {query}): give "
-            "another folder, or the checkpoint of that query to go on with it"
+            "another folder, or the checkpoint of that query to continue with it"
         )
 
 

@@ -1,7 +1,7 @@
 """A Spark session as the jobs need it, on one core of a laptop or on a cluster.
 
 Where Spark runs is said by the caller, else by `spark-submit`, else it is this machine.  What the
-user configured (options of `spark-submit`, `spark-defaults.conf`) stands; what is set here are
+user configured (options of `spark-submit`, `spark-defaults.conf`) wins; what is set here are
 defaults, apart from the name: times in UTC, and on one machine nothing that listens beyond it, as
 many partitions after a shuffle as there are cores, and errors alone on the terminal.
 """
@@ -55,7 +55,7 @@ def session(
     `master` is where Spark runs, as in `spark-submit --master`; without one it is what
     `spark-submit` was given, where the program was started by it, else `local[*]`.  `settings` are
     Spark's own and come before all others.  Where this process runs Spark already, the session is
-    a new one beside the others, and of the settings only those of `spark.sql` count.
+    a new one in addition to the others, and of the settings only those of `spark.sql` count.
 
     Raises XSCLError where PySpark or a Java for it is missing, or Spark does not start.
     """
@@ -121,7 +121,7 @@ def _started(app: str, master: str | None, settings: Mapping[str, str]) -> Spark
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     conf, gateway = SparkConf(), None
-    # Once Java runs, what is configured for Spark stands there.
+    # Once Java runs, what is configured for Spark is there.
     if not conf.getAll():
         gateway = _gateway(master, settings)
         configured = gateway.jvm.org.apache.spark.SparkConf().getAll()
@@ -174,7 +174,7 @@ def _gateway(master: str | None, settings: Mapping[str, str]) -> JavaGateway:
     try:
         return launch_gateway(conf, {"stderr": write})  # type: ignore[no-untyped-call]
     except PySparkRuntimeError as error:
-        raise XSCLError("Spark did not start; what it said of it stands above") from error
+        raise XSCLError("Spark did not start; what Spark said of it is above") from error
     finally:
         os.close(write)
 

@@ -47,7 +47,7 @@ def decoded(pieces: Iterable[bytes], coding: str, limit: int) -> bytes:
             raise BodyError(f"its content is coded as {name!r}, which nobody asked for")
         stream = _bounded(_DECODERS[name](stream), limit)
     try:
-        # A file that is gzipped as it lies there, which no header tells.
+        # A file that is gzipped as it lies there, which no header says.
         begin = next(filter(None, stream), b"")
         stream = chain([begin], stream)
         if begin[:2] == _MAGIC:

@@ -48,7 +48,7 @@ class Target:
 
     @property
     def url(self) -> httpcore.URL:
-        """As httpcore takes it, which tells a proxy of the port if it is given."""
+        """As httpcore takes it, which gives a proxy the port if it is given."""
         port = None if self.port == _PORTS[self.scheme] else self.port
         import httpcore
 

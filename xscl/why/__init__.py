@@ -9,6 +9,8 @@
     near_values.py, near_names.py, filter_values.py: what all but met a condition
     judge.py       a query and one document for each block -> the findings of all conditions
     sequences/     a pattern and documents for its events -> the same
+    automata/      an automaton and documents -> its runs, arc by arc
+    compositions/  a composition in EQL and documents for its events -> the same
     events/        an event query and documents -> the same, operator by operator
     funnel.py      a query and many documents -> how many come through each condition
       operator_tallies.py, by pairs.py
@@ -20,18 +22,35 @@ Stage 1 and stage 2 take no part in it: libxml2 evaluates the blocks' paths, a f
 the comparisons; so it is also a check of the engine.
 """
 
+from xscl.why.automata import (
+    AutomatonFunnel,
+    AutomatonWhy,
+    Withheld,
+    count_automaton,
+    read_by_automaton,
+    untaken,
+    why_automaton,
+)
+from xscl.why.compositions import (
+    funnel_of_composition,
+    read_by_composition,
+    why_composition,
+)
 from xscl.why.conditions import Conditions, conditions_of
-from xscl.why.events import lacking_event, why_events
+from xscl.why.events import Reading, funnel_of_events, lacking, read_by_events, why_events
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
 from xscl.why.hint import Names, missing_name, where_lost
 from xscl.why.joined_nodes import JoinedNodes, joined_nodes
 from xscl.why.joined_values import Joined, JoinedValues
 from xscl.why.judge import why
+from xscl.why.patterns import pattern_of
 from xscl.why.report import Funnel, Why, as_text
-from xscl.why.sequences import why_sequence
+from xscl.why.sequences import funnel_of_sequence, read_by_pattern, why_sequence
 
 __all__ = [
+    "AutomatonFunnel",
+    "AutomatonWhy",
     "Conditions",
     "Finding",
     "Funnel",
@@ -40,17 +59,31 @@ __all__ = [
     "JoinedValues",
     "Miss",
     "Names",
+    "Reading",
     "Tally",
     "Values",
     "Why",
+    "Withheld",
     "as_text",
     "conditions_of",
+    "count_automaton",
     "funnel",
+    "funnel_of_composition",
+    "funnel_of_events",
+    "funnel_of_sequence",
     "joined_nodes",
-    "lacking_event",
+    "lacking",
     "missing_name",
+    "pattern_of",
+    "read_by_automaton",
+    "read_by_composition",
+    "read_by_events",
+    "read_by_pattern",
+    "untaken",
     "where_lost",
     "why",
+    "why_automaton",
+    "why_composition",
     "why_events",
     "why_sequence",
 ]

@@ -6,23 +6,28 @@ so far.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from lxml import etree
+
 from xscl.documents.document import Document
+from xscl.language.syntax import Block
 from xscl.language.unparse import Wording
 from xscl.why.conditions import Side
 from xscl.why.filter_values import explained
 from xscl.why.findings import Finding, values_of
 from xscl.why.near_names import lost, names_there, near_node
 from xscl.why.near_values import near_equal
-from xscl.why.patterns import Pattern
+from xscl.why.patterns import Pattern, pattern_of
 from xscl.why.relations import Relation, without
 from xscl.why.trees import Node, Tree
 
-__all__ = ["NOT_TOGETHER", "JudgedBlock", "judge_stream"]
+__all__ = ["NOT_TOGETHER", "JudgedBlock", "judge_events", "judge_stream"]
 
 _NOTHING: Mapping[int, tuple[int, str | None]] = {}
+
+_Place = tuple[etree._Element, str | None]
 
 NOT_TOGETHER = "holds for some nodes, but not for those for which the conditions above hold"
 
@@ -153,8 +158,33 @@ class JudgedBlock:
             relations = without(relations, number)
         return relations
 
+    def events(self) -> Iterator[tuple[_Place, Mapping[str, _Place]]]:
+        """The nodes that it puts out, each with the first node of each variable."""
+        assert self.tree is not None
+        bound = {}
+        for item in self.pattern.items:
+            found = self.pattern.nodes(self.tree, item.number, self.held) if item.variable else []
+            if item.variable is not None and found:
+                bound[item.variable] = found[0].element, found[0].attribute
+        for node in self.pattern.nodes(self.tree, self.pattern.output, self.held):
+            yield (node.element, node.attribute), bound
+
     @property
     def _variables(self) -> dict[str, int]:
         """The items that bind variables, of those that have nodes."""
         items = self.pattern.there(self.held).values()
         return {item.variable: item.number for item in items if item.variable is not None}
+
+
+def judge_events(
+    number: int, block: Block, wording: Wording, document: Document
+) -> tuple[list[Finding], JudgedBlock | None]:
+    """The findings of a block of events, which has a number, on a document; the judged block where
+    all of them hold."""
+    pattern = replace(pattern_of(1, block, wording), number=number)
+    findings = [judge_stream(pattern, document.stream)]
+    if not findings[0].holds:
+        return findings, None
+    judged = JudgedBlock.of(pattern, document)
+    findings += (judged.finding(place, wording) for place in range(len(judged.found)))
+    return findings, judged if all(finding.holds for finding in findings) else None

@@ -1,4 +1,5 @@
-"""A comparison of a predicate judged on the assignments that are left (section 3 of the language).
+"""A comparison of a predicate judged on the assignments that are left
+(docs/semantics.md#predicates).
 
 It narrows the relations that its sides are in.  One that holds for none of them leaves them as
 they are, so that what follows is judged as if it were not there.
@@ -10,12 +11,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from xpath_stage import compared, double_of
 from xscl.why.blocks import NOT_TOGETHER, JudgedBlock
 from xscl.why.conditions import Conjunct, Side
 from xscl.why.findings import Finding, values_of
 from xscl.why.near_values import near_equal
 from xscl.why.relations import Cell, Relation, beside, narrowed
+from xscl.xpath_stage import compared, double_of
 
 __all__ = ["Ground", "judge_comparison", "narrowed_by", "needed_after"]
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from xpath_stage import apply
 from xscl.language.normal_form import Operand, conjunctions, side_of
 from xscl.language.syntax import Comparison, Parameter, Query, Step
 from xscl.language.syntax import Side as WrittenSide
@@ -22,6 +21,7 @@ from xscl.times import span
 from xscl.why.patterns import Pattern, pattern_of
 from xscl.why.relations import Cell, Relation
 from xscl.why.trees import Node, along
+from xscl.xpath_stage import apply
 
 __all__ = ["Conditions", "Conjunct", "Operator", "Side", "conditions_of"]
 

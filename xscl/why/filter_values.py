@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from xpath_stage import double_of
 from xscl.counts import counted
 from xscl.language.conditions import counts_positions, paths_of
-from xscl.language.syntax import Binary, Condition, Function, Path
+from xscl.language.syntax import Binary, Condition, Function, Literal, Path
 from xscl.language.unparse import Wording
 from xscl.why.findings import Finding, values_of
 from xscl.why.near_names import lost
 from xscl.why.near_values import Group, Near, near_equal, near_text
 from xscl.why.trees import Node, Tree, strings
+from xscl.xpath_stage import double_of
 
 __all__ = ["explained"]
 
@@ -68,8 +68,9 @@ def _sides(condition: Condition) -> tuple[Condition, Condition] | None:
 
 def _near(condition: Condition, groups: Sequence[Group]) -> Near | None:
     match condition:
-        case Binary("="):
-            return near_equal(groups)
+        case Binary("=", left, right):
+            sides = (side for side, one in enumerate((left, right)) if isinstance(one, Literal))
+            return near_equal(groups, written=next(sides, None))
         case Function(name) if name in _TEXTUAL:
             return near_text(groups, _TEXTUAL[name])
     return None

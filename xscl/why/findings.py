@@ -8,10 +8,40 @@ Where a predicate has OR, what only some of its disjuncts have bears the disjunc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-__all__ = ["LISTED", "Finding", "Kind", "Miss", "Tally", "Values", "values_of"]
+from xscl.pattern_stage.algebra.functions import as_text
+from xscl.pattern_stage.values.interpreter import Interpreter
+from xscl.pattern_stage.values.terms import (
+    MISSING,
+    Age,
+    And,
+    Comparison,
+    Constant,
+    ForAll,
+    Not,
+    Or,
+    Predicate,
+    Spread,
+    Truth,
+)
+from xscl.times import span
+from xscl.why.near_values import SPELLING, Near, near_equal
+
+__all__ = [
+    "LISTED",
+    "Finding",
+    "Kind",
+    "Miss",
+    "Tally",
+    "Values",
+    "instead",
+    "judged_by",
+    "reached",
+    "shown_sides",
+    "values_of",
+]
 
 Kind = Literal["stream", "step", "filter", "documents", "time", "comparison"]
 
@@ -92,3 +122,65 @@ class Tally:
     missed: tuple[Miss, ...] = ()
     pairs: bool = False
     disjunct: int | None = None
+
+
+def reached(findings: Iterable[Finding]) -> tuple[bool, int, int]:
+    """How far documents come: to the end, else by what holds before the first that fails."""
+    held = [finding.holds is True for finding in findings]
+    first = next((number for number, one in enumerate(held) if not one), len(held))
+    return all(held), first, sum(held)
+
+
+def instead(finding: Finding) -> str:
+    """What a condition was all but met by, as the end of a sentence."""
+    if not (finding.near and finding.left and finding.right):
+        return ""
+    left, right = finding.left.shown[0], finding.right.shown[0]
+    if finding.near == SPELLING:
+        # What is written is in the text.
+        written = any(f"{quote}{left}{quote}" in finding.text for quote in "'\"")
+        return f"; did you mean '{right if written else left}'?"
+    return f"; '{left}' and '{right}' are equal {finding.near}"
+
+
+def judged_by(sight: Interpreter, one: Predicate, finding: Finding) -> Finding:
+    """A finding with whether a condition holds, the values on the left and the right of its
+    comparisons, and what is near."""
+    holds, sides = sight.holds(one), shown_sides(sight, one)
+    near = None if holds else _near(sight, one)
+    firsts = (None, None) if near is None else (near.left, near.right)
+    left, right = map(values_of, sides, firsts)
+    words = None if near is None else near.words
+    return replace(finding, holds=holds, left=left, right=right, near=words)
+
+
+def _near(sight: Interpreter, one: Predicate) -> Near | None:
+    """Values that a condition requires to be equal, and that are all but equal."""
+    match one:
+        case And(parts) | Or(parts):
+            return next(filter(None, (_near(sight, part) for part in parts)), None)
+        case Comparison("=", left, right) if MISSING not in map(sight.value, (left, right)):
+            written = (at for at, side in enumerate((left, right)) if isinstance(side, Constant))
+            return near_equal([shown_sides(sight, one)], written=next(written, None))
+    return None
+
+
+def shown_sides(sight: Interpreter, one: Predicate) -> tuple[list[str], list[str]]:
+    """The values on the left and the right of all comparisons in a condition."""
+    match one:
+        case Truth() | ForAll():
+            return [], []
+        case Not(operand):
+            return shown_sides(sight, operand)
+        case And(parts) | Or(parts):
+            sides = [shown_sides(sight, part) for part in parts]
+            return [v for left, _ in sides for v in left], [v for _, r in sides for v in r]
+    ages = isinstance(one.left, Age | Spread) or isinstance(one.right, Age | Spread)
+    left, right = (_shown(sight.value(side), ages=ages) for side in (one.left, one.right))
+    return [left], [right]
+
+
+def _shown(value: object, *, ages: bool) -> str:
+    if ages and isinstance(value, int):
+        return span(value)
+    return "(none)" if value is MISSING else as_text(value) or ""

@@ -11,22 +11,24 @@ all others hold; where one of several may be left out, the first false one is na
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from xscl.counts import counted
 from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language.syntax import Query
+from xscl.language.unparse import Wording
 from xscl.why.blocks import JudgedBlock
 from xscl.why.comparisons import needed_after
 from xscl.why.conditions import Conditions, conditions_of
 from xscl.why.findings import LISTED, Miss, Tally
 from xscl.why.operator_tallies import OperatorTallies, Through
+from xscl.why.patterns import Pattern
 from xscl.why.report import Funnel
 from xscl.why.timing import Composite
 
-__all__ = ["funnel"]
+__all__ = ["block_tallies", "funnel"]
 
 _MOST_EXPLAINED = 1_000
 """Documents that fail by one condition alone, among which near misses are looked for."""
@@ -79,14 +81,29 @@ def _block(
 ) -> tuple[list[Tally], list[Composite]]:
     """The tallies of a block, and the documents that came through."""
     pattern, sides = conditions.patterns[block], conditions.sides(block)
+    through: list[Composite] = []
+
+    def came(document: Document, judged: JudgedBlock) -> None:
+        through.append(Composite.of([document], judged.relations(sides)))
+
+    return block_tallies(pattern, documents, conditions.wording, came), through
+
+
+def block_tallies(
+    pattern: Pattern,
+    documents: Sequence[Document],
+    wording: Wording,
+    through: Callable[[Document, JudgedBlock], object],
+) -> list[Tally]:
+    """The tallies of a block over the documents of its stream; `through` gets those that came
+    through all conditions."""
     passed = [0] * len(pattern.conditions)
     alone: list[list[Document]] = [[] for _ in passed]
-    through: list[Composite] = []
     for document in documents:
         judged = JudgedBlock.of(pattern, document)
         holds = judged.holds
         if all(holds):
-            through.append(Composite.of([document], judged.relations(sides)))
+            through(document, judged)
         elif holds.count(False) == 1:
             alone[holds.index(False)].append(document)
         for index in range(holds.index(False) if False in holds else len(holds)):
@@ -98,7 +115,7 @@ def _block(
         missed = []
         for document in alone[index][:_MOST_EXPLAINED]:
             judged = JudgedBlock.of(pattern, document)
-            missed.append(Miss((document.id,), judged.finding(index, conditions.wording)))
+            missed.append(Miss((document.id,), judged.finding(index, wording)))
         missed.sort(key=lambda miss: miss.finding.near is None)
         tallies.append(
             Tally(
@@ -110,7 +127,7 @@ def _block(
                 missed=tuple(missed[:LISTED]),
             )
         )
-    return tallies, through
+    return tallies
 
 
 def _operators(conditions: Conditions, blocks: dict[range, Through]) -> list[Tally]:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from xscl.language.syntax import Binary, Condition, Function, Negative, Path, Step
 from xscl.why.conditions import Conditions
-from xscl.why.findings import Finding, Tally
+from xscl.why.findings import Tally, instead
 from xscl.why.patterns import Pattern
 from xscl.why.report import Funnel
 from xscl.why.trees import local_name
@@ -39,10 +39,10 @@ class Names(Protocol):
         """The names below some paths, each with the paths of its nodes."""
 
 
-def missing_name(conditions: Conditions, names: Names) -> str | None:
+def missing_name(patterns: Iterable[Pattern], names: Names) -> str | None:
     """The first name of a query that no document has shown where it is asked for, and what it may
     have been meant for; None if all were seen."""
-    for pattern in conditions.patterns:
+    for pattern in patterns:
         if pattern.stream is None:
             continue
         top = names.root(pattern.stream)
@@ -66,20 +66,24 @@ def missing_name(conditions: Conditions, names: Names) -> str | None:
 
 def where_lost(
     conditions: Conditions, held: Funnel, sample: Callable[[], Funnel] | None = None
-) -> str | None:
+) -> tuple[str, bool] | None:
     """The first condition that nothing came through: of a block among a `sample` of documents,
-    since what no block matches is not held, of an operator among those held."""
+    since what no block matches is not held, of an operator among those held; and whether it is of
+    the sample."""
     through: dict[int | None, int] = {}
     for tally in held.conditions:
         if tally.passed or tally.capped:
             through[tally.block] = tally.passed
         elif tally.block is None:
-            return _apart(tally, [through.get(one.number, 0) for one in conditions.patterns])
+            numbers = [through.get(one.number, 0) for one in conditions.patterns]
+            return _apart(tally, numbers), False
         else:
-            seen = sample().conditions if sample is not None else ()
-            for one in (*seen, *held.conditions):
+            # Where some of a sample meet what those held do not, nothing is known.
+            for one in (held if sample is None else sample()).conditions:
                 if one.block == tally.block and not one.passed:
-                    return _unmet(one, conditions.patterns[tally.block - 1])
+                    pattern = conditions.patterns[tally.block - 1]
+                    return _unmet(one, pattern), sample is not None
+            return None
     return None
 
 
@@ -204,9 +208,4 @@ def _instead(step: Step, there: dict[str, set[int]], names: Names) -> str:
 
 def _near(tally: Tally) -> str:
     """The nearest miss of a condition."""
-    for miss in tally.missed:
-        finding: Finding = miss.finding
-        if finding.near and finding.left and finding.right:
-            left, right = finding.left.shown[0], finding.right.shown[0]
-            return f"; '{left}' and '{right}' are equal {finding.near}"
-    return ""
+    return next(filter(None, (instead(miss.finding) for miss in tally.missed)), "")

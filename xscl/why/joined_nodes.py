@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xpath_stage import apply
 from xscl.documents.document import Document, is_small
 from xscl.why.blocks import JudgedBlock
 from xscl.why.conditions import Conditions, Conjunct, Side
 from xscl.why.joined_values import Place
 from xscl.why.trees import Node, along
+from xscl.xpath_stage import apply
 
 __all__ = ["JoinedNodes", "joined_nodes"]
 

@@ -6,18 +6,23 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache, partial
 from itertools import combinations, islice, product
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from xpath_stage import double_of, number_text
+from xscl.xpath_stage import double_of, number_text
 
-__all__ = ["Group", "Near", "but_for", "keys", "near_equal", "near_text"]
+__all__ = ["SPELLING", "Group", "Near", "but_for", "keys", "near_equal", "near_text"]
 
 _MOST_VALUES = 10_000
 _MOST_GROUPS = 1_000
 _PORTS = {"http": ":80", "https": ":443"}
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+SPELLING = "but for spelling"
+_LIKENESS = 0.75
+_LONGEST = 60
+_DIGITS = re.compile(r"\d+")
 _TRACKING = re.compile(r"utm_\w+|fbclid|gclid", re.IGNORECASE)
 
 
@@ -34,11 +39,14 @@ Group = tuple[Sequence[str | None], Sequence[str | None]]
 """The values of two sides that were compared with each other."""
 
 
-def near_equal(groups: Sequence[Group]) -> Near | None:
-    """A pair of values, of any group, with the fewest differences that people overlook.
+def near_equal(groups: Sequence[Group], *, written: int | None = None) -> Near | None:
+    """A pair of values, of any group, with the fewest differences that people overlook.  Values on
+    the side (0 or 1) that is `written` in a query may be misspelt.
 
     >>> near_equal([(["Joe"], ["Ann", "joe "])])
     Near(words='but for white space and case', left='Joe', right='joe ')
+    >>> near_equal([(["ordered", "paid"], ["orderd"])], written=1)
+    Near(words='but for spelling', left='ordered', right='orderd')
     """
     some = [(_some(lefts), _some(rights)) for lefts, rights in groups[:_MOST_GROUPS]]
     for words, key in _differences():
@@ -51,6 +59,11 @@ def near_equal(groups: Sequence[Group]) -> Near | None:
                 for other in index.get(key(value), ()):
                     if other != value:
                         return Near(words, value, other)
+    if written is not None:
+        for sides in some:
+            for value in sides[written]:
+                if (meant := _meant(value, sides[1 - written])) is not None:
+                    return Near(SPELLING, *((value, meant) if written == 0 else (meant, value)))
     return None
 
 
@@ -79,6 +92,21 @@ def but_for(differences: Sequence[str]) -> str:
     """
     *first, last = differences
     return f"but for {' and '.join(filter(None, (', '.join(first), last)))}"
+
+
+def _meant(written: str, values: Iterable[str]) -> str | None:
+    """The value that one was perhaps meant to be: of nearly the same letters, and of the same
+    numbers, since `user-17` is no misspelt `user-18`."""
+    if not 3 <= len(written) <= _LONGEST or _number(written) is not None:
+        return None
+    numbers = _DIGITS.findall(written)
+    some = {
+        value.casefold(): value
+        for value in values
+        if len(value) <= _LONGEST and value != written and _DIGITS.findall(value) == numbers
+    }
+    found = get_close_matches(written.casefold(), some, n=1, cutoff=_LIKENESS)
+    return some[found[0]] if found else None
 
 
 def _some(values: Iterable[str | None]) -> list[str]:

@@ -15,8 +15,8 @@ from functools import reduce
 from itertools import islice, product
 from typing import Any
 
-from xpath_stage import compared
 from xscl.errors import XSCLError
+from xscl.xpath_stage import compared
 
 __all__ = ["Cell", "Relation", "beside", "narrowed", "without"]
 

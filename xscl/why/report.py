@@ -12,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from xscl.counts import counted
+from xscl.language.problems import enumerated
 from xscl.printable import printable
 from xscl.why.findings import Finding, Tally, Values
 
-__all__ = ["Funnel", "Why", "as_text"]
+__all__ = ["Funnel", "Why", "as_text", "found_of"]
 
 _MARKS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}
 _SHOWN = 5
@@ -81,7 +82,7 @@ class Why:
                 table.add_row("", Text(above, style="bold"), "")
             mark, style = _MARKS[finding.holds]
             text = Text(finding.text, style="" if finding.holds else style)
-            table.add_row(Text(mark, style=style), text, Text("\n").join(_found(finding)))
+            table.add_row(Text(mark, style=style), text, Text("\n").join(found_of(finding)))
         documents = ", ".join("(none)" if id is None else printable(id) for id in self.documents)
         match = "match" if len(self.documents) > 1 else "matches"
         fail = "do not match" if len(self.documents) > 1 else "does not match"
@@ -92,15 +93,20 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """The tallies of a query's conditions over some number of documents."""
+    """The tallies of a query's conditions over some number of documents; of a pattern and an event
+    query, the number of its matches among these, too."""
 
     query: str
     documents: int
     conditions: tuple[Tally, ...]
+    matches: int | None = None
 
     def to_dict(self) -> dict[str, object]:
         """As JSON."""
-        return asdict(self)
+        members = asdict(self)
+        if self.matches is None:
+            del members["matches"]
+        return members
 
     def __str__(self) -> str:
         """As text of 100 columns."""
@@ -116,7 +122,8 @@ class Funnel:
         table.add_column("failed alone", justify="right")
         for tally in self.conditions:
             # As Text: a filter's brackets are no markup.
-            of = "pairs" if tally.pairs else f"documents, block {tally.block}"
+            of = "events" if tally.block is None else f"documents, block {tally.block}"
+            of = "pairs" if tally.pairs else of
             disjunct = "" if tally.disjunct is None else f", disjunct {tally.disjunct}"
             table.add_row(
                 Text(tally.text),
@@ -129,10 +136,12 @@ class Funnel:
             table,
         ]
         lines += (line for tally in self.conditions for line in _missed(tally))
+        if self.matches is not None:
+            lines.append(Text(counted(self.matches, "match", "matches")))
         return Group(*lines)
 
 
-def as_text(answer: Why | Funnel, width: int = 100) -> str:
+def as_text(answer: RenderableType, width: int = 100) -> str:
     """An answer as plain text of some width."""
     console = Console(file=StringIO(), width=width, color_system=None, highlight=False)
     with console.capture() as capture:
@@ -152,7 +161,7 @@ def _missed(tally: Tally) -> Iterable[Text]:
     for index, miss in enumerate(missed[:_SHOWN], start=1):
         documents = ", ".join(map(printable, miss.documents))
         last = others if index == len(missed[:_SHOWN]) else ""
-        yield Text(f"  {documents}: ") + Text("; ").join(_found(miss.finding)) + last
+        yield Text(f"  {documents}: ") + Text("; ").join(found_of(miss.finding)) + last
 
 
 def _number(number: int, capped: bool) -> str:
@@ -170,7 +179,7 @@ def _heading(why: Why, finding: Finding) -> str:
     return f"block {finding.block}" + ("" if id is None else f": {printable(id)}")
 
 
-def _found(finding: Finding) -> list[Text]:
+def found_of(finding: Finding) -> list[Text]:
     """The values on both sides, then what is near and what else there is to say."""
     lines = []
     sides = [_values(finding, side) for side in (finding.left, finding.right) if side is not None]
@@ -209,10 +218,16 @@ def _cause(why: Why) -> Text:
     block = "" if cause.block is None else f" (block {cause.block})"
     kind = f"{cause.kind} " if cause.kind in ("stream", "step", "filter") else ""
     text = Text.assemble(f"Cause: {kind}", (cause.text, "bold red"), f"{block} fails")
-    sides = [_shown(cause, s.shown[0]) for s in (cause.left, cause.right) if s and s.shown]
+    both = [side for side in (cause.left, cause.right) if side is not None and side.shown]
+    sides = [_shown(cause, side.shown[0]) for side in both]
+    if len(both) == 1:
+        # Of a test the values of all events are on one side.
+        (side,) = both
+        sides = [_shown(cause, value) for value in side.shown]
+        sides += [f"{side.more:,} more"] * bool(side.more)
     reason = cause.note
     if cause.near is not None and len(sides) == 2:
         reason = f"{' and '.join(sides)} are alike {cause.near}"
     elif reason is None and sides:
-        reason = " and ".join(sides)
+        reason = enumerated(sides, "and")
     return text.append(f": {reason}." if reason else ".")

@@ -1,6 +1,7 @@
 """The two conditions of an operator on whole documents: that they differ, and their times.
 
-A composite runs from its earliest to its latest document's time (section 3 of the language).
+A composite runs from its earliest to its latest document's time
+(docs/semantics.md#times-and-durations).
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from typing import Any
 
 from lxml import etree
 
-from xpath_stage import EXTENSIONS, decode_name, string_value
 from xscl.dissection.xpath_text import filters_of, path_expression
 from xscl.documents.document import Document
 from xscl.documents.trees import parsed
 from xscl.errors import XSCLError
 from xscl.language.syntax import Condition, Function, Path, Step
+from xscl.xpath_stage import EXTENSIONS, decode_name, string_value
 
 __all__ = ["Node", "Tree", "along", "compiled", "label", "local_name", "nodes", "place", "strings"]
 

@@ -1,8 +1,8 @@
 """The two-state embedding (CAN): each NEXT is an automaton of its own with two states, joined with
 the next by resubscription, and no prefix is shared.
 
-It is the engine's own operators that evaluate them, `s_cse` switched off: pairs of events are
-published, each with the number of its query, which the second automaton asks for.
+The engine's own operators evaluate them, `s_cse` switched off: pairs of events are published, each
+with the number of its query, which the second automaton requires.
 """
 
 from __future__ import annotations

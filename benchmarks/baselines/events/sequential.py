@@ -1,8 +1,8 @@
 """Queries of three steps (template Filter), a query after the other, each with its own state.
 
-An event with the primary value ends what waits for one: what had two steps is an output if the
-third condition holds, what had one goes on if the second does, and a new one begins if the first
-does; what is older than the duration is no more.
+An event with the primary value ends pending instances: one of two steps is an output if the third
+condition holds, one of one step continues if the second does, and a new one begins if the first
+does; instances older than the duration are dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Sequential:
 
     def take(self, events: Iterable[Mapping[str, Any]]) -> int:
         """The number of outputs that events complete, those of the last one left for later, as of
-        an engine that waits for its time to pass."""
+        an engine that reports them when its time has passed."""
         found = 0
         for event in map(event_of, events):
             found, self.pending = found + self.pending, 0
@@ -55,8 +55,8 @@ class _Query:
         least = event[0] - DURATION
         third = bool(self.twice) and self.third(event)
         found = sum(1 for start in self.twice if start >= least) if third else 0
-        going_on = bool(self.once) and self.second(event)
-        self.twice = [start for start in self.once if start >= least] if going_on else []
+        continues = bool(self.once) and self.second(event)
+        self.twice = [start for start in self.once if start >= least] if continues else []
         self.once = [event[0]] if self.first(event) else []
         return found
 

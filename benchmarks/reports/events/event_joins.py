@@ -26,8 +26,8 @@ def run(scale: Scale) -> Report:
             "both": [*patterns, *joins],
         }.items()
     }
-    apart = 1 / sum(1 / rates[name].per_second for name in ("event queries", "joins"))
-    together = rates["both"].per_second / apart
+    separate = 1 / sum(1 / rates[name].per_second for name in ("event queries", "joins"))
+    together = rates["both"].per_second / separate
     return Report(
         "event_joins",
         "Event queries beside joins",

@@ -28,9 +28,13 @@ Row = tuple[float, float, float, float, int]
 def run(scale: Scale) -> Report:
     many = sized(scale, QUERIES, 20_000, 3)
     events = sized(scale, EVENTS, 6_000, 60)
-    rows = {template: apart(scale, headline, template, many, events) for template in STEPPED}
+    rows = {
+        template: in_own_process(scale, headline, template, many, events) for template in STEPPED
+    }
     length = sized(scale, LONG, 20_000, 200)
-    grown, taken = apart(scale, growth, length, sized(scale, FEW, FEW, 2), scale.limit * 10)
+    grown, taken = in_own_process(
+        scale, growth, length, sized(scale, FEW, FEW, 2), scale.limit * 10
+    )
     speeds = {template: row[2] for template, row in rows.items()}
     bytes_ = {template: row[1] for template, row in rows.items()}
     full = scale.full
@@ -84,8 +88,8 @@ def each(figures: dict[str, float]) -> str:
     return ", ".join(f"{name} {number(figure)}" for name, figure in figures.items())
 
 
-def apart(scale: Scale, work: Any, *arguments: Any) -> Any:
-    """Runs work in a process of its own, whose memory is its alone; a test's sizes need none."""
+def in_own_process(scale: Scale, work: Any, *arguments: Any) -> Any:
+    """Runs work in a process of its own, for separate memory; a test's sizes need none."""
     if sized(scale, 0, 0, 1):
         return work(*arguments)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:

@@ -108,7 +108,7 @@ def run(scale: Scale) -> Report:
 
 
 STATS = ("states", "instances", "active", "touched")
-"""As the engine counts them at the end; of the touched ones so many an event."""
+"""As the engine counts them at the end; the touched ones per event."""
 
 
 def points(line: Line) -> list[tuple[float, float]]:
@@ -116,8 +116,8 @@ def points(line: Line) -> list[tuple[float, float]]:
 
 
 def levels(count: int, zipf: tuple[float, ...]) -> tuple[int, ...]:
-    """How many states there are at each level, once equal prefixes are one, and at the first one
-    where those are apart that skip events by different primary predicates."""
+    """The number of states at each level, once equal prefixes are one, and at the first one where
+    states are separate that skip events by different primary predicates."""
     queries = stepped_queries(count, zipf=zipf)
     skipping = {(query.steps(1), query.discrete[0]) for query in queries}
     merged = [len({query.steps(length) for query in queries}) for length in (1, 2, 3)]

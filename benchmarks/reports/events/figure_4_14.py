@@ -43,7 +43,7 @@ def run(scale: Scale) -> Report:
     events = [*cayuga_events(size(EVENTS, 3_000, 60))]
     lines = lines_of(events)
     numbers = [size(many * 10_000, many * 1_000, many) for many in (1, 2, 3, 4)]
-    # What is not through after a minute, is not waited for.
+    # What is not finished after a minute is given up.
     limit = min(60, 2 * scale.limit)
     rates: Rates = {name: {} for name in MODES}
     for many in numbers:
@@ -86,7 +86,9 @@ def run(scale: Scale) -> Report:
             ),
             Table(
                 (f"at {least:,} queries", "events/s", "of XSCL"),
-                tuple(beside(name, way, rates[OWN][least]) for name, way in others.items()),
+                tuple(
+                    compared_with_own(name, way, rates[OWN][least]) for name, way in others.items()
+                ),
             ),
         ),
         (
@@ -103,7 +105,7 @@ def run(scale: Scale) -> Report:
     )
 
 
-def beside(name: str, way: Speed, own: Speed) -> tuple[Cell, ...]:
+def compared_with_own(name: str, way: Speed, own: Speed) -> tuple[Cell, ...]:
     return name, way.per_second, way.per_second / own.per_second
 
 

@@ -128,7 +128,7 @@ def all_ways(closings: Iterable[Mapping[str, Any]], days: int) -> dict[str, Tops
 
 def ended(closings: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """With two days on which all prices are far higher: so the last fall of each name has an end,
-    which FOLD alone does not wait for."""
+    which FOLD alone does not need."""
     last = {closing["json"]["Name"]: closing for closing in closings}
     day = max(closing["timestamp"] for closing in closings)
     for later in (1, 2):
@@ -140,7 +140,7 @@ def ended(closings: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def in_stream(text: str, days: int, closings: Iterable[Mapping[str, Any]]) -> Tops:
-    """The double tops that an engine tells."""
+    """The double tops that an engine reports."""
     with xscl.Engine() as engine:
         engine.load(smoothed(text, days))
         results = [

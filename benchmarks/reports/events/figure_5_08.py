@@ -149,7 +149,8 @@ def statements(own: Mapping[str, Mapping[float, Speed]]) -> tuple[Statement, ...
 
 
 def unit_price(domains: Mapping[float, Speed]) -> float:
-    """The seconds of an output: what the smallest domain takes more, by what it tells more."""
+    """The seconds of an output: the additional time of the smallest domain by its additional
+    outputs."""
     few, many = domains[min(domains)], domains[1_000]
-    told = few.outputs_per_event - many.outputs_per_event
-    return max(0, 1 / few.per_second - 1 / many.per_second) / told if told > 0 else 0
+    more = few.outputs_per_event - many.outputs_per_event
+    return max(0, 1 / few.per_second - 1 / many.per_second) / more if more > 0 else 0

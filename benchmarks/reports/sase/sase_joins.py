@@ -1,4 +1,5 @@
-"""SASE's figures 11 and 12 and the query of its figure 6: sequences beside relational joins."""
+"""SASE's figures 11 and 12 and the query of its figure 6: sequences compared with relational
+joins."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from benchmarks.patterns.ways import (
 )
 from benchmarks.report import Cell, Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
-from pattern_stage.pattern import Comparison, Component, Constant, Read
+from xscl.pattern_stage.pattern import Component
+from xscl.pattern_stage.values.terms import Comparison, Constant, Read
 
 WINDOW = 10_000
 EVENTS = 60_000
@@ -133,7 +135,7 @@ def points(lines: dict[str, dict[int, float]]) -> dict[str, list[tuple[float, fl
 
 
 def normalised(went: dict[int, Went], lightest: int, way: str) -> dict[int, float]:
-    """Speeds beside that of the lightest load."""
+    """Speeds relative to that of the lightest load."""
     floor = went[lightest][way].per_second
     return {at: ways[way].per_second / floor for at, ways in went.items()}
 
@@ -163,7 +165,7 @@ def figure_6(scale: Scale) -> tuple[float, int]:
     """Events a second and matches of `SEQ(A a, B b, !(C c), D d) WHERE [attr1, attr2] ∧
     a.attr3 = '1' ∧ a.attr4 < d.attr4`."""
     window = sized(scale, WINDOW)
-    one = Comparison("=", Read(0, attribute(3)), Constant(0, number=False))
+    one = Comparison.of("=", Read(0, attribute(3)), Constant(0, number=False))
     query = sequence(4, 2, window, ((one,), order(0, 3, 4)))
     first, second, third, fourth = query.components
     negated = Component(third.name, negated=True)

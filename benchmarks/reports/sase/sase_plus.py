@@ -161,7 +161,7 @@ def every(up: float, scale: Scale) -> dict[str, float]:
         name: product(name, sized(scale, WINDOW), BASIC, "matches") for name in NAMES
     }
     events, window = stream(up, scale), SYMBOLS * sized(scale, WINDOW)
-    went = compared(staged, events, window, LONGER * scale.limit, alike=False)
+    went = compared(staged, events, window, LONGER * scale.limit, same_query=False)
     return {name: rate.per_second for name, rate in went.items()}
 
 
@@ -264,12 +264,12 @@ def statements(
         min(linear.values()) >= 0.98 if linear else None,
         linear,
     )
-    beside = {name: at.ratio("basic", "backtrack") for name, at in one.items()}
+    ratios = {name: at.ratio("basic", "backtrack") for name, at in one.items()}
     yield said(
         "8(d)",
         "basic at least 20 times backtrack for s3, 0.8 to 3 times for p2s2",
-        all(beside[name] >= 20 for name in DEAR) and 0.8 <= beside["p2s2"] <= 3,
-        beside,
+        all(ratios[name] >= 20 for name in DEAR) and 0.8 <= ratios["p2s2"] <= 3,
+        ratios,
     )
     gains = {name: at.ratio("merging", "basic") for name, at in one.items()}
     yield said(

@@ -11,7 +11,7 @@ from benchmarks.patterns.streams import typed
 from benchmarks.patterns.ways import STEPS, Staged, Way, compared, domains, order, sequence, sized
 from benchmarks.report import Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
-from pattern_stage.pattern import Component
+from xscl.pattern_stage.pattern import Component
 
 WINDOW = 10_000
 EVENTS = 100_000
@@ -143,7 +143,7 @@ def test_statements(figures: dict[int, dict[int, Tested]]) -> list[Statement]:
     }
     few = {value: of[DYNAMIC] / of[SELECTION] for value, of in speeds.items() if value <= 50}
     best = {value: of[DYNAMIC] / max(of.values()) for value, of in speeds.items()}
-    apart = {
+    separate = {
         value: max(of.values()) / min(of.values()) for value, of in speeds.items() if value >= 2_000
     }
     made = [of for rows in figures.values() for value, (_, of) in rows.items() if value <= 50]
@@ -158,8 +158,8 @@ def test_statements(figures: dict[int, dict[int, Tested]]) -> list[Statement]:
         Statement(
             "SASE, figure 10(a)",
             "all three within 25 % at V1 ≥ 2,000",
-            max(apart.values()) <= 1.25,
-            spread_of(apart),
+            max(separate.values()) <= 1.25,
+            spread_of(separate),
         ),
         Statement(
             "SASE, figure 10",

@@ -1,38 +1,37 @@
-"""µ: a left event and one right event after the other, with aggregates that are carried on.
+"""µ: a left event and one right event after the other, with aggregates carried along.
 
-An event is `(start, end, None, None, first, last, *aggregates)`: the left event, the latest right
-one.  Before the first iteration an instance is its left event itself.
+An event is `(start, end, None, first, last, *aggregates)`: the left event, the latest right one.
+Before the first iteration an instance is its left event itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pattern_stage.algebra.nodes.map import Item
-from pattern_stage.algebra.nodes.select import Condition
-from pattern_stage.algebra.nodes.sequence import SUFFIX
-from pattern_stage.algebra.reading import MISSING, Reading, chain, computed_text
-from pattern_stage.pattern import Form
+from xscl.pattern_stage.algebra.nodes.map import Item
+from xscl.pattern_stage.algebra.nodes.node import Node
+from xscl.pattern_stage.algebra.nodes.select import Condition
+from xscl.pattern_stage.algebra.nodes.sequence import LEFT, RIGHT, SUFFIX
+from xscl.pattern_stage.algebra.reading import ReadContext, chain, computed_text
+from xscl.pattern_stage.values.terms import Form
+from xscl.pattern_stage.values.texts import NONE
 
-if TYPE_CHECKING:
-    from pattern_stage.algebra.nodes import Node
+__all__ = ["AGGREGATES", "FIRST", "LAST", "Iterate", "Iteration"]
 
-__all__ = ["FIRST", "LAST", "Iterate", "Iteration"]
-
-FIRST, LAST, _AGGREGATES = 4, 5, 6
+FIRST, LAST, AGGREGATES = LEFT, RIGHT, RIGHT + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Iterate:
-    """θ is `condition`, ρ `going_on`, F `aggregates`: terms over sides 0 (`$1`), 1 (`$2`), 2 (`$`).
+class Iterate(Node):
+    """θ is `condition`, ρ `continuing`, F `aggregates`: terms over sides 0 (`$1`), 1 (`$2`) and 2
+    (`$`).
 
     `common` are the left's attributes that become a_1; None, where both sides are open: all but
-    `kept`.  `right_names` are the attributes that the right event gives; None: all that it has.
+    `kept`.  `right_names` are the attributes from the right event; None: all that it has.
     """
 
     condition: Condition
-    going_on: Condition
+    continuing: Condition
     aggregates: tuple[Item, ...]
     common: tuple[str, ...] | None
     kept: tuple[str, ...]
@@ -46,14 +45,12 @@ class Iterate:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The attributes that its events list."""
         left = (self.outer(name) for name in self.left.names)
         right = self.right.names if self.right_names is None else self.right_names
         return tuple(dict.fromkeys((*left, *right, *(name for name, _ in self.aggregates))))
 
     @property
     def open(self) -> bool:
-        """Whether its events may have others."""
         return self.left.open or self.right_names is None
 
     def is_common(self, name: str) -> bool:
@@ -61,12 +58,12 @@ class Iterate:
         return name not in self.kept if self.common is None else name in self.common
 
     def outer(self, name: str) -> str:
-        """How an attribute of the left is named."""
+        """The name of an attribute of the left."""
         return name + SUFFIX if self.is_common(name) else name
 
     def inners(self, name: str) -> tuple[str, ...]:
-        """The left's attributes that may have a name, the one that stands first: one that keeps
-        its name before one that gets it, which an open left may show besides."""
+        """The left's attributes that may have a name: first the one that keeps its name, then one
+        that gets it, which an open left may have in addition."""
         common = name.removesuffix(SUFFIX)
         renamed = (common,) if common != name and self.is_common(common) else ()
         keeps = not self.is_common(name) and (self.left.open or name in self.left.names)
@@ -81,15 +78,15 @@ class Iterate:
         """An aggregate of an iteration."""
         for place, (one, scalar) in enumerate(self.aggregates):
             if one == name:
-                return computed_text(_AGGREGATES + place, scalar, form, event)
+                return computed_text(AGGREGATES + place, scalar, form, event)
         return None
 
-    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+    def read(self, name: str, form: Form, event: str, reading: ReadContext) -> str:
         """An attribute is an aggregate, else the latest event's, else the first one's."""
         computed = self.computed(name, form, event)
         if computed is not None:
             return computed
-        left = right = MISSING
+        left = right = NONE
         for inner in reversed(self.inners(name)):
             first = self.left.read(inner, form, f"{event}[{FIRST}]", reading)
             left = chain(first, left, reading)
@@ -104,7 +101,7 @@ class Iteration:
 
     of: Iterate
 
-    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+    def read(self, name: str, form: Form, event: str, reading: ReadContext) -> str:
         """An attribute is an aggregate; of a common name the latest event's, else the left's."""
         computed = self.of.computed(name, form, event)
         if computed is not None:

@@ -1,37 +1,35 @@
-"""π, ρ and α_g in one: items over an event, with a star beside what else it has.
+"""π, ρ and α_g in one: items over an event, with a star alongside its other attributes.
 
-An event is `(start, end, None, None, inner, *values)`, the values those of the items that are
-computed; where none is, it is the inner event itself: a name for a name is all compile time.
+An event is `(start, end, None, inner, *values)`, the values those of the computed items; without
+any, it is the inner event itself: renaming is done at compile time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pattern_stage.algebra.reading import MISSING, Reading, computed_text
-from pattern_stage.algebra.terms import Column, Scalar
-from pattern_stage.pattern import Form
+from xscl.pattern_stage.algebra.nodes.node import Node
+from xscl.pattern_stage.algebra.reading import ReadContext, computed_text
+from xscl.pattern_stage.layouts import SLOTS
+from xscl.pattern_stage.values.terms import Column, Form, Term
+from xscl.pattern_stage.values.texts import NONE
 
-if TYPE_CHECKING:
-    from pattern_stage.algebra.nodes import Node
+__all__ = ["INNER", "Item", "Map", "computed"]
 
-__all__ = ["Item", "Map", "computed"]
-
-Item = tuple[str, Scalar]
+Item = tuple[str, Term]
 """A name, and its term over side 0.  A `Column` keeps its JSON value."""
 
-_INNER, _FIRST = 4, 5
+INNER, _FIRST = SLOTS, SLOTS + 1
 
 
 def computed(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """The items that are more than another name."""
+    """The items that do more than rename."""
     return tuple(item for item in items if not isinstance(item[1], Column))
 
 
 @dataclass(frozen=True, slots=True)
-class Map:
-    """With `star` the attributes of the input beside, which items replace."""
+class Map(Node):
+    """With `star` it also has the attributes of the input, which items replace."""
 
     star: bool
     items: tuple[Item, ...]
@@ -39,25 +37,23 @@ class Map:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The attributes that its events list."""
-        beside = self.input.names if self.star else ()
-        return tuple(dict.fromkeys((*beside, *(name for name, _ in self.items))))
+        others = self.input.names if self.star else ()
+        return tuple(dict.fromkeys((*others, *(name for name, _ in self.items))))
 
     @property
     def open(self) -> bool:
-        """Whether its events may have others."""
         return self.star and self.input.open
 
     def inner(self, event: str) -> str:
         """The input's event."""
-        return f"{event}[{_INNER}]" if computed(self.items) else event
+        return f"{event}[{INNER}]" if computed(self.items) else event
 
-    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+    def read(self, name: str, form: Form, event: str, reading: ReadContext) -> str:
         """An attribute is an item's value, or the input's."""
         scalar = dict(self.items).get(name)
         if scalar is None:
             if not self.star:
-                return MISSING
+                return NONE
             return self.input.read(name, form, self.inner(event), reading)
         if isinstance(scalar, Column):
             return self.input.read(scalar.name, form, self.inner(event), reading)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pattern_stage.algebra.reading import Reading
-from pattern_stage.algebra.terms import Predicate
-from pattern_stage.pattern import Form
-
-if TYPE_CHECKING:
-    from pattern_stage.algebra.nodes import Node
+from xscl.pattern_stage.algebra.nodes.node import Node
+from xscl.pattern_stage.algebra.reading import ReadContext
+from xscl.pattern_stage.values.terms import Form, Predicate
 
 __all__ = ["Condition", "Select"]
 
@@ -19,7 +15,7 @@ Condition = tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class Select(Node):
     """The condition is over side 0."""
 
     condition: Condition
@@ -27,14 +23,12 @@ class Select:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The attributes that its events list."""
         return self.input.names
 
     @property
     def open(self) -> bool:
-        """Whether its events may have others."""
         return self.input.open
 
-    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+    def read(self, name: str, form: Form, event: str, reading: ReadContext) -> str:
         """An attribute is the input's."""
         return self.input.read(name, form, event, reading)

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pattern_stage.algebra.reading import MISSING, Reading
-from pattern_stage.pattern import Form
+from xscl.pattern_stage.algebra.nodes.node import Node
+from xscl.pattern_stage.algebra.reading import ReadContext
+from xscl.pattern_stage.values.terms import Attribute, Form, Slot
+from xscl.pattern_stage.values.texts import NONE
 
 __all__ = ["Source"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """`listed` is None where the stream is open: then an event has whatever its document has."""
+class Source(Node):
+    """`listed` is None where the stream is open: then an event has the attributes of its
+    document."""
 
     type: int
     listed: tuple[str, ...] | None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The attributes that its events list."""
         return self.listed or ()
 
     @property
     def open(self) -> bool:
-        """Whether its events may have others."""
         return self.listed is None
 
-    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+    def read(self, name: str, form: Form, event: str, reading: ReadContext) -> str:
         """An attribute is a slot."""
         if self.listed is not None and name not in self.listed:
-            return MISSING
-        return f"{event}[{reading.layout.place(self.type, name, form)}]"
+            return NONE
+        slot = Slot(Attribute.named(name), form)
+        return f"{event}[{reading.layout.place((self.type,), slot)}]"

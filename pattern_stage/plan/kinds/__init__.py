@@ -1,1 +1,1 @@
-"""The kinds of m-ops, one for each operator of the algebra, with what they hold."""
+"""The kinds of m-ops, one for each operator of the algebra, with their state."""

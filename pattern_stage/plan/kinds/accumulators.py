@@ -1,9 +1,9 @@
-"""What an aggregate keeps of the events in a window, as they come in and go out in order of time.
+"""The state of an aggregate over the events in a window, which enter and leave in order of time.
 
-Sums are exact: a double is a whole number over a power of two, so what has gone leaves no trace,
-and the order in which events came does not show.  MIN, MAX, ARGMIN and ARGMAX keep a monotonic
-queue: an event that a later one beats is never again the best.  Values come as `exact`, `ordered`
-and `arranged` make them (pattern_stage/algebra/functions.py).
+Sums are exact: a double is a whole number over a power of two.  So removed values leave no trace,
+and the order of the events does not matter.  MIN, MAX, ARGMIN and ARGMAX keep a monotonic queue: an
+event that a later one beats is never again the best.  Values have the form that `exact`, `ordered`
+and `arranged` return (pattern_stage/algebra/functions.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Accumulator", "Best", "Count", "Total"]
 
 
 class Count:
-    """How many events have a value."""
+    """The number of events that have a value."""
 
     __slots__ = ("count",)
 
@@ -24,11 +24,11 @@ class Count:
         self.count = 0
 
     def add(self, place: int, value: object) -> None:
-        """An event more, the `place`-th of its group; a value of None is missing."""
+        """Adds an event, the `place`-th of its group; a value of None is missing."""
         self.count += value is not None
 
     def drop(self, place: int, value: object) -> None:
-        """The oldest event less."""
+        """Removes the oldest event."""
         self.count -= value is not None
 
     def result(self) -> float:
@@ -36,11 +36,11 @@ class Count:
         return float(self.count)
 
     def dump(self) -> Any:
-        """What is kept, as plain data."""
+        """The state as plain data."""
         return self.count
 
     def fill(self, dumped: Any) -> None:
-        """Keeps what was dumped."""
+        """Restores a dump."""
         self.count = dumped
 
 
@@ -55,11 +55,11 @@ class Total:
         """How often inf and -inf are there."""
 
     def add(self, place: int, value: Any) -> None:
-        """An event more."""
+        """Adds an event."""
         self._change(value, 1)
 
     def drop(self, place: int, value: Any) -> None:
-        """The oldest event less."""
+        """Removes the oldest event."""
         self._change(value, -1)
 
     def _change(self, value: Any, sign: int) -> None:
@@ -77,7 +77,7 @@ class Total:
         self.sum += sign * numerator << self.shift - shift
 
     def total(self) -> float | None:
-        """The sum, rounded once; None of no values."""
+        """The sum, rounded once; None for no values."""
         above, below = self.infinite
         if not self.count or above or below:
             return (nan if below else inf) if above else -inf if below else None
@@ -96,18 +96,18 @@ class Total:
         return total / self.count
 
     def dump(self) -> Any:
-        """What is kept, as plain data."""
+        """The state as plain data."""
         return self.sum, self.shift, self.count, self.infinite
 
     def fill(self, dumped: Any) -> None:
-        """Keeps what was dumped."""
+        """Restores a dump."""
         self.sum, self.shift, self.count, infinite = dumped
         self.infinite = (infinite[0], infinite[1])
 
 
 class Best:
-    """The result that comes with the least key; a value is (key, result).  `forever`: nothing
-    goes, so only the best is kept."""
+    """The result with the smallest key; a value is (key, result).  `forever`: no event is removed,
+    so only the best is kept."""
 
     __slots__ = ("forever", "queue")
 
@@ -116,7 +116,7 @@ class Best:
         self.forever = forever
 
     def add(self, place: int, value: Any) -> None:
-        """An event more."""
+        """Adds an event."""
         if value is None:
             return
         key, result = value
@@ -128,20 +128,20 @@ class Best:
         queue.append((place, key, result))
 
     def drop(self, place: int, value: object) -> None:
-        """The oldest event less."""
+        """Removes the oldest event."""
         if self.queue and self.queue[0][0] == place:
             self.queue.popleft()
 
     def result(self) -> Any:
-        """Of the best; None of no values."""
+        """The best result; None for no values."""
         return self.queue[0][2] if self.queue else None
 
     def dump(self) -> Any:
-        """What is kept, as plain data."""
+        """The state as plain data."""
         return list(self.queue)
 
     def fill(self, dumped: Any) -> None:
-        """Keeps what was dumped."""
+        """Restores a dump."""
         self.queue = deque((place, _tuples(key), result) for place, key, result in dumped)
 
 

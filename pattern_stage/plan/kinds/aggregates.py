@@ -1,7 +1,7 @@
 """α and β as an m-op: for each epoch and group with an event in it one event of each window.
 
-Members are taken together as long as they have had the same events (`windows.Cohort`): those of
-one stream whose windows differ alone (s_w), and those of different streams of a channel (c_α).
+Members are processed together as long as they have had the same events (`windows.Cohort`): those of
+one stream whose windows differ only (s_w), and those of different streams of a channel (c_α).
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from pattern_stage.algebra import frozen, same
-from pattern_stage.algebra.grouping import grouping
-from pattern_stage.algebra.nodes import Aggregate
-from pattern_stage.plan.channels import Channel, Event, epochs
-from pattern_stage.plan.kinds.windows import Cohort, Group
-from pattern_stage.plan.memberships import Membership, joined
-from pattern_stage.plan.operators import Operator
+from xscl.pattern_stage.algebra import frozen, same
+from xscl.pattern_stage.algebra.grouping import grouping
+from xscl.pattern_stage.algebra.nodes import Aggregate
+from xscl.pattern_stage.layouts import END, Event
+from xscl.pattern_stage.plan.channels import Channel, epochs
+from xscl.pattern_stage.plan.kinds.windows import Cohort, Cohorts, Group
+from xscl.pattern_stage.plan.memberships import Membership, joined
+from xscl.pattern_stage.plan.operators import Operator
 
 __all__ = ["AggregateOperator"]
 
@@ -26,7 +27,7 @@ Grouped = tuple[Event, Membership, Hashable, tuple[Any, ...]]
 
 class Distinct:
     """The distinct events of a channel that any of its `readers` has members for, each with its
-    group.  Other events may lack attributes that are read here: they came before anybody asked."""
+    group.  Earlier events may lack attributes that only later readers need."""
 
     def __init__(
         self, key: Callable[[Event], Hashable], keys: Callable[..., tuple[Any, ...]]
@@ -36,8 +37,8 @@ class Distinct:
         self._last: tuple[Channel, list[list[Grouped]]] = (Channel(), [])
 
     def of(self, channel: Channel) -> list[list[Grouped]]:
-        """Epoch by epoch; equal events are one, in all streams that either was in.  The channel
-        that was read last is not read again."""
+        """Epoch by epoch; equal events are one, in all streams that either was in.  The last
+        channel is cached."""
         if self._last[0] is not channel:
             read = Channel([one for one in channel if self._is_read(one[1])])
             self._last = channel, [self._epoch(epoch) for epoch in epochs(read)]
@@ -64,7 +65,7 @@ class Distinct:
 
 
 class AggregateOperator(Operator):
-    """Aggregates over one stream, alike but for constants."""
+    """Aggregates over one stream that are the same up to constants."""
 
     node: Aggregate
 
@@ -77,19 +78,17 @@ class AggregateOperator(Operator):
             of = self.context.grouped.setdefault(self.inputs[0], {})
             self._distinct = of.setdefault((self.node.input, self.node.keys), self._distinct)
         self._distinct.readers = [one for one in self._distinct.readers if not one.gone] + [self]
-        self._cohorts: dict[int, Cohort] = {}
-        """By member, while there are events that it reaches."""
-        self._met: dict[Membership, list[Cohort]] = {}
-        """By membership, as long as cohorts are as they are."""
+        self._cohorts = Cohorts(self._cohort)
+        self.retained = self._cohorts
 
     def gained(self, member: int) -> None:
-        """It has had no event yet."""
-        self._met.clear()
+        """Adds a member, which has had no event yet."""
+        self._cohorts.met.clear()
 
     def lost(self, member: int) -> None:
-        """Its cohort goes on without it."""
-        self._met.clear()
-        cohort = self._cohorts.pop(member, None)
+        """Removes a member from its cohort."""
+        self._cohorts.met.clear()
+        cohort = self._cohorts.by_member.pop(member, None)
         if cohort is not None:
             cohort.leave(frozenset([member]))
         super().lost(member)
@@ -107,40 +106,35 @@ class AggregateOperator(Operator):
         return constants if self.design.channel else (self.members.left[member], *constants)
 
     def _meet(self, membership: Membership) -> None:
-        """Sees to it that each cohort is in a membership, or is not."""
+        """Splits cohorts so that each is in a membership, or is not."""
         kinds: dict[tuple[Any, ...], list[int]] = {}
         cohorts: dict[int, tuple[Cohort, list[int]]] = {}
         for _, members in self.grouped(membership):
             for member in members:
-                cohort = self._cohorts.get(member)
+                cohort = self._cohorts.by_member.get(member)
                 if cohort is None:
                     kinds.setdefault(self._kind(member), []).append(member)
                 else:
                     cohorts.setdefault(id(cohort), (cohort, []))[1].append(member)
         for cohort, here in cohorts.values():
             if len(here) < len(cohort.members):
-                self._install(cohort.split(frozenset(here)))
+                self._cohorts.install(cohort.split(frozenset(here)))
         for new in kinds.values():
-            self._install(self._cohort(new))
+            self._cohorts.install(self._cohort(new))
 
     def _cohort(self, members: list[int]) -> Cohort:
         windows = list(dict.fromkeys(map(self._window, members)))
         return Cohort(self._grouping, members, self.constants[members[0]], windows)
 
-    def _install(self, cohort: Cohort) -> None:
-        self._met.clear()
-        for member in cohort.members:
-            self._cohorts[member] = cohort
-
     def take(self) -> Channel:
-        """What the groups are after each epoch in which they have had an event."""
+        """The groups after each epoch in which they have had an event."""
         found = Channel()
         for events in self._distinct.of(self.inputs[0].out):
-            found += self._epoch(events[0][0][1], events)
+            found += self._epoch(events[0][0][END], events)
         return found
 
     def _epoch(self, time: int, events: list[Grouped]) -> list[tuple[Event, Membership]]:
-        cohorts = self._met
+        cohorts = self._cohorts.met
         memberships = {membership for _, membership, *_ in events}
         if not cohorts.keys() >= memberships:
             cohorts.clear()
@@ -151,7 +145,7 @@ class AggregateOperator(Operator):
                     {
                         id(cohort): cohort
                         for _, members in self.grouped(membership)
-                        for cohort in map(self._cohorts.__getitem__, members)
+                        for cohort in map(self._cohorts.by_member.__getitem__, members)
                     }.values()
                 )
         touched: dict[tuple[int, int], tuple[Cohort, Group]] = {}
@@ -165,7 +159,7 @@ class AggregateOperator(Operator):
         ]
         for cohort in {id(one): one for one, _ in touched.values()}.values():
             if cohort.widest == 0:
-                self._dissolve(cohort)
+                self._cohorts.dissolve(cohort)
         return found
 
     def _points(
@@ -179,55 +173,3 @@ class AggregateOperator(Operator):
             for slide in group.slides
             if slide.length in here
         ]
-
-    def _dissolve(self, cohort: Cohort) -> None:
-        """Nothing is left: its members may be taken together with others."""
-        self._met.clear()
-        for member in cohort.members:
-            del self._cohorts[member]
-
-    def _each(self) -> list[Cohort]:
-        return list({id(one): one for one in self._cohorts.values()}.values())
-
-    def forget(self, watermark: int) -> None:
-        """Events that no window reaches."""
-        for cohort in self._each():
-            cohort.forget(watermark)
-            if not cohort.groups:
-                self._dissolve(cohort)
-
-    def held(self) -> int:
-        """Events, or groups where nothing goes."""
-        return sum(cohort.held() for cohort in self._each())
-
-    def save(self) -> object:
-        """All cohorts."""
-        return [cohort.copy() for cohort in self._each()]
-
-    def load(self, saved: Any) -> None:
-        """The cohorts as they were."""
-        self._cohorts = {}
-        self._met.clear()
-        for cohort in saved:
-            self._install(cohort)
-
-    def state(self, name: Callable[[Operator, int], object]) -> object:
-        """Members by name, and what each group keeps."""
-        found = [
-            (
-                [name(self, member) for member in sorted(cohort.members)],
-                [group.dump() for group in cohort.groups.values()],
-            )
-            for cohort in self._each()
-        ]
-        return found or None
-
-    def restore(self, state: Any, members: Callable[[Iterable[object]], list[int]]) -> None:
-        """Cohorts of the members that are still there."""
-        for names, groups in state:
-            here = members(names)
-            if here:
-                cohort = self._cohort(here)
-                for group in groups:
-                    cohort.fill(group)
-                self._install(cohort)

@@ -1,47 +1,40 @@
-"""Conditions taken apart by what an index can do with their conjuncts, and compiled.
+"""Conditions, split by what an index can do with their conjuncts, and compiled.
 
-Of a Select: equalities with constants (the predicate index, FR).  Of a Sequence or an Iterate:
+For a Select: equalities with constants (the predicate index, FR).  For a Sequence or an Iterate:
 equalities between an instance and an event (AI), and one upper bound on DUR, by which members are
-ordered.  The rest is tested on what these leave.  Conditions are in normal form: constants stand on
-the right.
+ordered.  The rest is tested on what the index finds.  Conditions are in normal form: constants are
+on the right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pattern_stage.algebra.compiled import function
-from pattern_stage.algebra.nodes import Condition, Iterate, Select
-from pattern_stage.algebra.nodes import Sequence as Following
-from pattern_stage.algebra.terms import (
+from xscl.pattern_stage.algebra.compiled import function
+from xscl.pattern_stage.algebra.nodes import Condition, Iterate, Select
+from xscl.pattern_stage.algebra.nodes import Sequence as Following
+from xscl.pattern_stage.algebra.texts import SideTexts
+from xscl.pattern_stage.values.terms import (
     Age,
-    And,
-    Call,
     Column,
-    Compare,
+    Comparison,
     Constant,
-    Negative,
-    Not,
-    Operation,
-    Or,
     Predicate,
-    Scalar,
-    Test,
-    Truth,
+    Term,
+    leaves,
 )
-from pattern_stage.algebra.texts import Texts
 
-__all__ = ["Bound", "Equality", "Ordered", "bound_of", "equalities", "joins", "key", "orders"]
+__all__ = ["Bound", "Equality", "Ordered", "bound_of", "index_of", "joins", "key"]
 
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Two terms that must be equal: of the one side and of the other."""
+    """Two terms that must be equal: one of each side."""
 
-    one: Scalar
-    other: Scalar
+    one: Term
+    other: Term
     number: bool
 
 
@@ -49,9 +42,9 @@ class Equality:
 class Ordered:
     """A number of an event, and the constant that it is compared with."""
 
-    value: Scalar
+    value: Term
     operator: str
-    constant: Scalar
+    constant: Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +55,15 @@ class Bound:
     strict: bool
 
 
-def leaves(term: Scalar | Predicate) -> Iterator[Constant | Column | Age]:
-    """What a term or a predicate is made of."""
-    match term:
-        case Constant() | Column() | Age():
-            yield term
-        case Negative(operand) | Not(operand):
-            yield from leaves(operand)
-        case Operation(_, left, right) | Compare(_, left, right) | Test(_, left, right):
-            yield from leaves(left)
-            yield from leaves(right)
-        case Call(_, parts) | And(parts) | Or(parts):
-            for part in parts:
-                yield from leaves(part)
-        case Truth():
-            return
+def _sides(term: Term) -> set[int | str | None]:
+    return {leaf.side if isinstance(leaf, Column | Age) else "constant" for leaf in leaves(term)}
 
 
-def _sides(term: Scalar) -> set[int | str | None]:
-    return {"constant" if isinstance(leaf, Constant) else leaf.side for leaf in leaves(term)}
-
-
-def equalities(condition: Condition) -> tuple[list[Equality], Condition]:
-    """Equalities of an event with constants, and what is left of the condition."""
+def _equalities(condition: Condition) -> tuple[list[Equality], Condition]:
+    """Equalities of an event with constants, and the rest of the condition."""
     found, rest = list[Equality](), list[Predicate]()
     for conjunct in condition:
-        if isinstance(conjunct, Compare) and conjunct.operator == "=":
+        if isinstance(conjunct, Comparison) and conjunct.operator == "=":
             left, right = conjunct.left, conjunct.right
             if _sides(right) <= {"constant"} and "constant" not in _sides(left):
                 found.append(Equality(left, right, conjunct.mode == "number"))
@@ -96,11 +72,19 @@ def equalities(condition: Condition) -> tuple[list[Equality], Condition]:
     return found, tuple(rest)
 
 
-def orders(condition: Condition) -> tuple[Ordered | None, Condition]:
-    """The first conjunct that compares a number of the event with a constant by order, and what is
-    left."""
+def index_of(condition: Condition) -> tuple[list[Equality], Ordered | None, Condition]:
+    """The conjuncts by which an index finds members: equalities, else an order; and the rest."""
+    equal, rest = _equalities(condition)
+    if equal:
+        return sorted(equal, key=repr), None, rest
+    return [], *_orders(rest)
+
+
+def _orders(condition: Condition) -> tuple[Ordered | None, Condition]:
+    """The first conjunct that compares a number of the event with a constant by order, and the
+    rest."""
     for place, conjunct in enumerate(condition):
-        if isinstance(conjunct, Compare) and conjunct.operator in ("<", "<=", ">", ">="):
+        if isinstance(conjunct, Comparison) and conjunct.operator in ("<", "<=", ">", ">="):
             if conjunct.mode != "number":
                 continue
             if _sides(conjunct.right) == {"constant"} and "constant" not in _sides(conjunct.left):
@@ -110,10 +94,10 @@ def orders(condition: Condition) -> tuple[Ordered | None, Condition]:
 
 
 def joins(condition: Condition) -> tuple[list[Equality], Condition]:
-    """Equalities of an instance (sides 0 and 2) with the event (side 1), and what is left."""
+    """Equalities of an instance (sides 0 and 2) with the event (side 1), and the rest."""
     found, rest = list[Equality](), list[Predicate]()
     for conjunct in condition:
-        if isinstance(conjunct, Compare) and conjunct.operator == "=":
+        if isinstance(conjunct, Comparison) and conjunct.operator == "=":
             left, right = _sides(conjunct.left), _sides(conjunct.right)
             if left and left <= {0, 2} and right == {1}:
                 found.append(Equality(conjunct.left, conjunct.right, conjunct.mode == "number"))
@@ -126,22 +110,24 @@ def joins(condition: Condition) -> tuple[list[Equality], Condition]:
 
 
 def bound_of(
-    condition: Condition, everything: Sequence[Predicate]
+    condition: Condition, everything: Sequence[Predicate | Term]
 ) -> tuple[Bound | None, Condition]:
-    """The upper bound on DUR whose constant stands nowhere else, and what is left."""
+    """The upper bound on DUR whose constant is used nowhere else, and the rest."""
     uses = [leaf.place for one in everything for leaf in leaves(one) if isinstance(leaf, Constant)]
     for place, conjunct in enumerate(condition):
         match conjunct:
-            case Compare("<" | "<=" as operator, Age(None), Constant(constant)):
+            case Comparison("<" | "<=" as operator, Age(None), Constant(constant)):
                 if uses.count(constant) == 1:
                     rest = condition[:place] + condition[place + 1 :]
                     return Bound(constant, operator == "<"), rest
     return None, condition
 
 
-def key(terms: Sequence[tuple[Scalar, bool]], texts: Texts, parameters: str) -> Callable[..., Any]:
+def key(
+    terms: Sequence[tuple[Term, bool]], texts: SideTexts, parameters: str
+) -> Callable[..., Any]:
     """The values of terms, each as a number or not, as one key: None where one is missing or NaN.
-    Of one term it is its value."""
+    For one term it is its value."""
     names, guards = list[str](), list[str]()
     for place, (term, number) in enumerate(terms):
         name = f"k{place}"

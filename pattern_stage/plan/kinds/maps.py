@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pattern_stage.algebra import mapped
-from pattern_stage.plan.channels import Channel
-from pattern_stage.plan.operators import Operator
+from xscl.pattern_stage.algebra import mapped
+from xscl.pattern_stage.plan.channels import Channel
+from xscl.pattern_stage.plan.operators import Operator
 
 __all__ = ["MapOperator"]
 
 
 class MapOperator(Operator):
-    """Maps over one stream, alike but for constants."""
+    """Maps over one stream that are the same up to constants."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

@@ -1,14 +1,15 @@
-"""∪ as an m-op: the events of either input; a document that comes from both is one event."""
+"""∪ as an m-op: the events of either input; a document in both is one event."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pattern_stage.algebra import is_document, same
-from pattern_stage.algebra.nodes import Union
-from pattern_stage.plan.channels import Channel, Event
-from pattern_stage.plan.memberships import Membership
-from pattern_stage.plan.operators import Operator
+from xscl.pattern_stage.algebra import is_document, same
+from xscl.pattern_stage.algebra.nodes import Union
+from xscl.pattern_stage.layouts import END, NUMBER, START, Event
+from xscl.pattern_stage.plan.channels import Channel
+from xscl.pattern_stage.plan.memberships import Membership
+from xscl.pattern_stage.plan.operators import Operator
 
 __all__ = ["UnionOperator"]
 
@@ -27,11 +28,11 @@ class UnionOperator(Operator):
         ]
 
     def gained(self, member: int) -> None:
-        """A new member, also below its right input's."""
+        """Adds a member, also below its right input's."""
         self._right.setdefault(self.members.right[member], {})[member] = None
 
     def lost(self, member: int) -> None:
-        """A member less."""
+        """Removes a member."""
         right = self.members.right[member]
         del self._right[right][member]
         if not self._right[right]:
@@ -41,28 +42,28 @@ class UnionOperator(Operator):
     def take(self) -> Channel:
         """The events of either, each with its side."""
         found = Channel()
-        told: dict[object, set[int]] = {}
+        known: dict[object, set[int]] = {}
         for event, membership in self.inputs[0].out:
             for _, members in self.grouped(membership):
-                self._tell(event, 0, members, told, found)
+                self._add(event, 0, members, known, found)
         for event, membership in self.inputs[1].out:
             members = tuple([one for right in membership for one in self._right.get(right, ())])
-            self._tell(event, 1, members, told, found)
+            self._add(event, 1, members, known, found)
         return found.in_order()
 
-    def _tell(
+    def _add(
         self,
         event: Event,
         side: int,
         members: Membership,
-        told: dict[object, set[int]],
+        known: dict[object, set[int]],
         found: Channel,
     ) -> None:
         key, number = self._documents[side], None
-        if key is not None and (number := event[2]) is not None:
-            before = told.setdefault(key(event), set())
+        if key is not None and (number := event[NUMBER]) is not None:
+            before = known.setdefault(key(event), set())
             if before:
                 members = tuple([one for one in members if one not in before])
             before.update(members)
         if members:
-            found.append(((event[0], event[1], number, side, event), members))
+            found.append(((event[START], event[END], number, side, event), members))

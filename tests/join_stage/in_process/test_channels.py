@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from join_stage import Strategies, TimeConstraint
 from tests.join_stage.entities import Feeder, Query, document, matches
 from tests.templates.graphs import graph
+from xscl.join_stage import Strategies, TimeConstraint
 
 ROOTS = graph([(0, None), (1, None)], [(0, "=", 1)], [0, 1])
 WINDOWS = (0, 1, 2, 5, None)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from join_stage import Strategies, TimeConstraint
 from tests.join_stage.entities import Entity, Feeder, Query, document
 from tests.templates.graphs import graph
+from xscl.join_stage import Strategies, TimeConstraint
 
 ENDS = graph([(0, None), (1, None)], [(0, "=", 1)], [0, 1])
 
@@ -76,30 +76,30 @@ def test_nothing_is_left_of_what_is_dropped(feeder: Feeder) -> None:
     pairs(feeder, at(0, 0), at(1, 0))
     for number in range(2, 6):
         pairs(feeder, at(number, number))
-    feeder.processor.forget(None, [0, 3])
+    feeder.processor.evict(None, [0, 3])
     assert pairs(feeder, at(6, 9)) == {(1, 6), (2, 6), (4, 6), (5, 6)}
-    feeder.processor.forget(None, [1, 2, 4, 5, 6])
-    # That it stands nowhere is known as long as the string is.
+    feeder.processor.evict(None, [1, 2, 4, 5, 6])
+    # A string in no document is known as long as the string is.
     assert (counters(feeder)["slices"], counters(feeder)["bytes"]) == (1, 100)
     misses = counters(feeder)["misses"]
     assert pairs(feeder, at(7, 10)) == set()
     assert counters(feeder)["misses"] == misses
-    feeder.processor.forget(None, [7])
+    feeder.processor.evict(None, [7])
     feeder.collect()
     assert (counters(feeder)["slices"], counters(feeder)["bytes"]) == (0, 0)
 
 
-def test_what_stood_once_and_is_dropped_stands_nowhere(feeder: Feeder) -> None:
+def test_what_was_there_once_and_is_dropped_is_nowhere(feeder: Feeder) -> None:
     feeder.subscribe(0, same_root(after=False))
     pairs(feeder, at(0, 0))
-    feeder.processor.forget(None, [0])
+    feeder.processor.evict(None, [0])
     assert pairs(feeder, at(1, 1)) == set()
-    feeder.processor.forget(None, [1])
+    feeder.processor.evict(None, [1])
     assert pairs(feeder, at(2, 2)) == set()
     assert pairs(feeder, at(3, 3)) == {(2, 3), (3, 2)}
 
 
-def test_what_has_no_room_is_found_all_the_same() -> None:
+def test_what_exceeds_memory_is_found_all_the_same() -> None:
     feeder = Feeder(Strategies(memory=4000))
     feeder.subscribe(0, same_root(after=False))
     for number in range(100):
@@ -110,13 +110,13 @@ def test_what_has_no_room_is_found_all_the_same() -> None:
         assert counters(feeder)["bytes"] < 10_000
     assert counters(feeder)["evicted"] > 50
     assert counters(feeder)["misses"] > 50
-    feeder.processor.forget(None, range(100))
+    feeder.processor.evict(None, range(100))
     feeder.collect()
     assert counters(feeder)["bytes"] == 0
     feeder.connection.close()
 
 
-def test_documents_that_are_alike_have_one_signature(feeder: Feeder) -> None:
+def test_documents_of_one_structure_have_one_signature(feeder: Feeder) -> None:
     feeder.subscribe(0, same_root())
     for number in range(10):
         pairs(feeder, at(number, number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from join_stage.relational.relations import Column, Columns, delete, insert, recreate
+from xscl.join_stage.relational.relations import Column, Columns, delete, insert, recreate
 
 
 def columns(rows: int) -> Columns:

@@ -9,14 +9,14 @@ import duckdb
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from join_stage import Batch
-from join_stage.constraints import FOREVER
-from join_stage.relational.relations import Column, create, insert, numbers
-from join_stage.relational.state import JoinState
-from join_stage.relational.value_join import Delta, join_values, note_joining_paths
 from tests.drawn import drawn
 from tests.join_stage.witnessing import leave, witnesses_of
-from xpath_stage import Witnesses
+from xscl.join_stage import Batch
+from xscl.join_stage.constraints import FOREVER
+from xscl.join_stage.relational.relations import Column, create, insert, numbers
+from xscl.join_stage.relational.state import JoinState
+from xscl.join_stage.relational.value_join import Delta, join_values, note_joining_paths
+from xscl.xpath_stage import Witnesses
 
 DEPTH = 2
 
@@ -161,7 +161,7 @@ BOTH = [Leaf(0, 2, 0, 1), Leaf(1, 2, 0, 1)]
 @given(cases())
 @example(Case([1, 2], 1, BOTH, ANY, [(0, 0, 0, FOREVER)]))  # in order
 @example(Case([2, 1], 1, BOTH, ANY, [(0, 0, 0, FOREVER)]))  # the earlier one comes later
-@example(Case([1, 1], 1, BOTH, ANY, [(0, 0, 0, FOREVER)]))  # at once
+@example(Case([1, 1], 1, BOTH, ANY, [(0, 0, 0, FOREVER)]))  # in one batch
 @example(Case([1, 1], 1, BOTH, ANY, [(0, 0, -FOREVER, 0)]))  # JOIN: both orders
 @example(Case([1, 2], 0, BOTH, ANY, [(0, 0, -FOREVER, 1)]))  # in one batch
 @drawn(30)

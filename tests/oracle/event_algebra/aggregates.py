@@ -1,4 +1,4 @@
-"""SELECT with aggregates or GROUP BY, over windows (patterns-cel.md, section 4)."""
+"""SELECT with aggregates or GROUP BY, over windows (docs/semantics.md#aggregates-and-windows)."""
 
 from __future__ import annotations
 

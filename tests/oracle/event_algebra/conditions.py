@@ -60,7 +60,7 @@ class Names:
     computed: tuple[str, ...] | None = None
 
     def decorated(self, terms: list[Condition | Scalar]) -> None:
-        """Asks for all decorated names, before any undecorated one is looked at."""
+        """Requests all decorated names, before any undecorated one is read."""
         for ref in (ref for term in terms for ref in _refs(term)):
             if ref.deco is not None:
                 self.read(ref)

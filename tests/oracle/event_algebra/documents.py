@@ -18,8 +18,8 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Attributes from a start to an end, in microseconds; the `key` tells it from others of that
-    interval.  `document` is its id while it still is one."""
+    """Attributes from a start to an end, in microseconds; the `key` distinguishes it from others of
+    that interval.  `document` is its id while it still is one."""
 
     start: int
     end: int

@@ -1,7 +1,7 @@
 """Draws documents for drawn event queries.
 
-Few streams, names, values and times, so that much is alike: simultaneous and overlapping events,
-duplicates, missing attributes, and texts beside numbers are common.  Numbers are halves.
+Few streams, names, values and times, so that collisions are common: simultaneous and overlapping
+events, duplicates, missing attributes, and texts among numbers.  Numbers are halves.
 """
 
 from __future__ import annotations

@@ -159,9 +159,9 @@ class _Drawing:
         found = Fold(theta, rho, aggregates, left, right)
         return self.first(
             found,
-            replace(found, going_on=None),
-            replace(found, condition=None, going_on=None),
-            replace(found, condition=None, going_on=None, aggregates=()),
+            replace(found, continuing=None),
+            replace(found, condition=None, continuing=None),
+            replace(found, condition=None, continuing=None, aggregates=()),
             Fold(theta, None, (), left, left),
         )
 
@@ -343,7 +343,7 @@ def texts(draw: st.DrawFn, most: int = 3, *, weak: bool = False) -> Declared:
         except Refused:
             continue
         text = Declared(declared, (*text.queries, query))
-        alike = draw(variants(query)) if draw(st.booleans()) else ()
-        model.subscribe(Declared(declared, alike))
-        text = Declared(declared, (*text.queries, *alike))
+        similar = draw(variants(query)) if draw(st.booleans()) else ()
+        model.subscribe(Declared(declared, similar))
+        text = Declared(declared, (*text.queries, *similar))
     return text if text.queries else Declared(declared, (Query("Q0", Filter(None, Block("S"))),))

@@ -1,4 +1,4 @@
-"""Expressions as sets of events, literally as section 3 of patterns-cel.md defines them."""
+"""Expressions as sets of events, literally as docs/semantics.md#operators defines them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _set(events: Iterable[Event]) -> list[Event]:
 
 
 def computed(start: int, end: int, attributes: Attributes) -> Event:
-    """An event that its attributes tell from others."""
+    """An event that its attributes identify."""
     values = {name: kept(value) for name, value in attributes.items()}
     values = {name: value for name, value in values.items() if value is not MISSING}
     return Event(start, end, values, ("computed", canonical(values)))
@@ -193,10 +193,10 @@ def _fold(expression: Fold, scope: Scope) -> Meaning:
     left, right = meaning(expression.left, scope), meaning(expression.right, scope)
     targets = unique(name for _, name in expression.aggregates)
     names = Names({"$1": left.schema, "$2": right.schema}, targets)
-    conditions = [one for one in (expression.condition, expression.going_on) if one is not None]
+    conditions = [one for one in (expression.condition, expression.continuing) if one is not None]
     names.decorated([*conditions, *(value for value, _ in expression.aggregates)])
     theta = condition(expression.condition, names)
-    rho = condition(expression.going_on, names)
+    rho = condition(expression.continuing, names)
     values = {name: scalar(value, names) for value, name in expression.aggregates}
     a, b = names.sides["$1"], names.sides["$2"]
     if not a.open:

@@ -1,9 +1,9 @@
-"""What an engine must tell of event queries, step by step.
+"""What an engine must report for event queries, step by step.
 
-Each query sees the documents that come after it, and results of others when they are told.  A
-query of FILTER, SELECT lists and UNION alone tells its matches at once, any other once the
-watermark is past them, each once; one that is weak tells what follows from what it has seen, and
-does not look at what is behind that.
+Each query sees the documents that come after it, and results of others when they are reported.  A
+query of FILTER, SELECT lists and UNION only reports its matches immediately, any other once the
+watermark is past them, each once; a weak one reports what follows from what it has seen, and
+ignores what is before that.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class _Standing:
     names: tuple[str, ...] | None
     since: int
     reported: bool
-    tells_at_once: bool
+    reports_immediately: bool
     copies: bool
     weak: bool
     retained: frozenset[tuple[object, ...]] = frozenset()
-    told: set[tuple[object, ...]] = field(default_factory=set)
+    done: set[tuple[object, ...]] = field(default_factory=set)
 
 
 def _is_copy(query: Query, declared: Container[str]) -> bool:
@@ -85,17 +85,17 @@ def _is_copy(query: Query, declared: Container[str]) -> bool:
     return query.items is None or query.items == (Item(Star()),)
 
 
-def _at_once(expression: Expression) -> bool:
+def _immediate(expression: Expression) -> bool:
     match expression:
         case Block():
             return True
         case Filter(_, operand):
-            return _at_once(operand)
+            return _immediate(operand)
         case Union(left, right):
-            return _at_once(left) and _at_once(right)
+            return _immediate(left) and _immediate(right)
         case Query(_, inner, items, groups):
             plain = not groups and not (isinstance(items, tuple) and is_aggregated(items))
-            return plain and _at_once(inner)
+            return plain and _immediate(inner)
     return False
 
 
@@ -133,8 +133,8 @@ class Model:
     def subscribe(
         self, text: Declared, *, retained: Collection[tuple[str, str]] | None = None
     ) -> list[Match]:
-        """Takes in the queries of a text, in their order; those that look back see the documents
-        `retained`, by stream and id, and may tell of them."""
+        """Adds the queries of a text, in their order; those that look back see the documents
+        `retained`, by stream and id, and may report them."""
         before = frozenset(retained or ())
         for query in text.queries:
             inner: list[tuple[Query, Meaning]] = []
@@ -153,7 +153,7 @@ class Model:
                 self.cancel(query.name)
                 raise
         # What the input's end has made final, is so for those that look back, too.
-        return [] if retained is None else self._tell(max(self.watermark, self._ended))
+        return [] if retained is None else self._report(max(self.watermark, self._ended))
 
     def _add(
         self,
@@ -167,9 +167,9 @@ class Model:
     ) -> None:
         closed = not (what.schema.open or copies or isinstance(query.items, Constructor))
         names = what.schema.listed if closed else None
-        at_once = query.weak or _at_once(query)
+        immediate = query.weak or _immediate(query)
         since, weak = self.step, query.weak
-        standing = _Standing(query, what, names, since, reported, at_once, copies, weak, before)
+        standing = _Standing(query, what, names, since, reported, immediate, copies, weak, before)
         self._standing.append((owner, standing))
 
     @property
@@ -228,40 +228,40 @@ class Model:
             self._documents[envelope["stream"]].append(document)
             if self.lateness is not None:
                 self.watermark = max(self.watermark, end - self.lateness)
-        return self._tell(self.watermark)
+        return self._report(self.watermark)
 
     def advance(self, time: int) -> list[Match]:
         self.step += 1
         self.watermark = max(self.watermark, time)
-        return self._tell(self.watermark)
+        return self._report(self.watermark)
 
     def flush(self) -> list[Match]:
         """As if all had come."""
         self.step += 1
         ends = (one.end for some in self._documents.values() for one in some)
         self._ended = max(ends, default=-math.inf) + 1
-        return self._tell(math.inf)
+        return self._report(math.inf)
 
     # Matches
 
-    def _tell(self, watermark: float) -> list[Match]:
+    def _report(self, watermark: float) -> list[Match]:
         return [match for one in self._order() for match in self._of(one, watermark)]
 
     def _of(self, standing: _Standing, watermark: float) -> Iterator[Match]:
         query, feed = standing.query, self._feed(standing)
         for event in standing.meaning.events(lambda block: self._events(block, feed)):
-            told = (event.key, event.start, event.end)
-            if told in standing.told or not (standing.tells_at_once or event.end < watermark):
+            key = (event.key, event.start, event.end)
+            if key in standing.done or not (standing.reports_immediately or event.end < watermark):
                 continue
-            standing.told.add(told)
+            standing.done.add(key)
             tree = self._result(standing, event)
             if query.publish is not None:
-                name = (query.name, id(standing), *told)
+                name = (query.name, id(standing), *key)
                 document = _Document(name, tree, event.start, event.end, self.step, "*")
                 self._documents[query.publish].append(document)
             if standing.reported:
                 documents = () if event.document is None else (event.document,)
-                yield Match(query.name, event.start, event.end, _told(standing, tree), documents)
+                yield Match(query.name, event.start, event.end, _result(standing, tree), documents)
 
     def _feed(self, standing: _Standing) -> Mapping[str, Sequence[_Document]]:
         """The documents that a query sees, by stream."""
@@ -317,7 +317,7 @@ class Model:
         return Tree(query.items.tag, "".join(one.value for one in children), children)
 
 
-def _told(standing: _Standing, tree: Tree) -> str:
+def _result(standing: _Standing, tree: Tree) -> str:
     query = standing.query
     if isinstance(query.items, Constructor) and query.items.tag is not None:
         return f"<{tree.name}>{[(one.name, one.value) for one in tree.children]}"
@@ -333,7 +333,7 @@ def _microseconds(time: float) -> int:
 def evaluate(
     text: Declared, envelopes: Sequence[Mapping[str, Any]], size: int | None = None
 ) -> list[Match]:
-    """All matches of a text over documents that come at once, or so many at a time."""
+    """All matches of a text over documents that come together, or so many at a time."""
     model = Model()
     model.subscribe(text)
     size = size or max(1, len(envelopes))

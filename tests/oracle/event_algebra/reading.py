@@ -195,16 +195,16 @@ class _Reader:
                     self.wants("}")
                 found = Next(condition, found, self.operand())
             elif self.takes("FOLD"):
-                condition = going_on = None
+                condition = continuing = None
                 aggregates: list[tuple[Scalar, str]] = []
                 if self.takes("{"):
                     condition = self.optional(",", "}")
                     if self.takes(","):
-                        going_on = self.optional(",", "}")
+                        continuing = self.optional(",", "}")
                     if self.takes(",") and not self.sees("}"):
                         aggregates = self.several(self.computed)
                     self.wants("}")
-                found = Fold(condition, going_on, tuple(aggregates), found, self.operand())
+                found = Fold(condition, continuing, tuple(aggregates), found, self.operand())
             else:
                 return found
 

@@ -1,5 +1,5 @@
 """What names an expression's events have, and what a name in a condition or item reads
-(patterns-cel.md, section 2)."""
+(docs/semantics.md#schemas)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Schema:
 
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of which none stands twice."""
+    """Names without duplicates."""
     every = tuple(names)
     if len(set(every)) != len(every):
         raise Refused(f"a name twice: {every}")

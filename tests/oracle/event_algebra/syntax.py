@@ -183,7 +183,7 @@ class Next:
 @dataclass(frozen=True)
 class Fold:
     condition: Condition | None
-    going_on: Condition | None
+    continuing: Condition | None
     aggregates: tuple[tuple[Scalar, str], ...]
     left: Expression
     right: Expression

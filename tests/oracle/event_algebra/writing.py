@@ -84,9 +84,9 @@ def _expression(expression: Expression) -> str:
         case Next(condition, left, right):
             braces = "" if condition is None else f"{{{_optional(condition)}}}"
             return f"{_left(left)} NEXT{braces} {_operand(right)}"
-        case Fold(condition, going_on, aggregates, left, right):
+        case Fold(condition, continuing, aggregates, left, right):
             computed = ", ".join(_as(*one) for one in aggregates)
-            braces = f"{{{_optional(condition)}, {_optional(going_on)}, {computed}}}"
+            braces = f"{{{_optional(condition)}, {_optional(continuing)}, {computed}}}"
             return f"{_left(left)} FOLD{braces} {_operand(right)}"
         case Union(left, right):
             one = _expression(left) if isinstance(left, Union) else _left(left)
@@ -96,7 +96,7 @@ def _expression(expression: Expression) -> str:
 
 
 def _inner(expression: Expression) -> str:
-    """Within parentheses that stand already."""
+    """Within existing parentheses."""
     return query_text(expression) if isinstance(expression, Query) else _expression(expression)
 
 

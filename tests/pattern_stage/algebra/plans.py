@@ -1,4 +1,4 @@
-"""Plans that are drawn, and what they find by the definitions (patterns-cel.md, section 3)."""
+"""Plans that are drawn, and what they find by the definitions (docs/semantics.md#operators)."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from pattern_stage.algebra import Layout, admits, attributes, frozen, goes_on, iterated, mapped
-from pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source, Union
-from pattern_stage.algebra.terms import (
+from xscl.pattern_stage.algebra import admits, attributes, continues, frozen, iterated, mapped
+from xscl.pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source, Union
+from xscl.pattern_stage.layouts import EVERYTHING, Layouts
+from xscl.pattern_stage.values.terms import (
     Age,
     And,
+    Arithmetic,
     Call,
     Column,
-    Compare,
+    Comparison,
     Constant,
+    Form,
     Not,
-    Operation,
     Or,
     Predicate,
     Truth,
 )
-from pattern_stage.pattern import Form
 
 __all__ = ["CONSTANTS", "documents", "found", "plans"]
 
@@ -55,20 +56,20 @@ def _predicate(draw: Draw, names: Names, deep: int = 2) -> Predicate:
         return Truth(draw(st.booleans()))
     if kind == 1:
         side = draw(st.sampled_from([None, *names] if 1 in names else [None, 0]))
-        return Compare(operator, Age(side), Constant(3, number=True), "number")
+        return Comparison(operator, Age(side), Constant(3, number=True), "number")
     if kind == 2:
         text: Any = draw(st.sampled_from(["=", "!="]))
-        return Compare(text, column, Constant(2, number=False), "text")
+        return Comparison(text, column, Constant(2, number=False), "text")
     if kind == 3:
         order: Any = draw(st.sampled_from(["<", "<=", ">", ">="]))
-        return Compare(order, column, _column(draw, names), "either")
+        return Comparison(order, column, _column(draw, names), "either")
     other = _column(draw, names) if kind == 4 else Constant(0, number=True)
-    return Compare(operator, column, _term(draw, other), "number")
+    return Comparison(operator, column, _term(draw, other), "number")
 
 
 def _term(draw: Draw, of: Any) -> Any:
-    divided = Operation("/", Constant(0, number=True), of)
-    added = Operation("+", of, Constant(0, number=True))
+    divided = Arithmetic("/", Constant(0, number=True), of)
+    added = Arithmetic("+", of, Constant(0, number=True))
     return draw(st.sampled_from([of, added, divided]))
 
 
@@ -109,7 +110,7 @@ def plans(draw: Draw, deep: int = 3) -> Node:
         own = tuple(name for name, _ in aggregates)
         return Iterate(
             condition=_condition(draw, every),
-            going_on=_condition(draw, every),
+            continuing=_condition(draw, every),
             aggregates=aggregates if "d" in mine or not aggregates else (),
             common=None if both else (*theirs, *own),
             kept=(),
@@ -132,23 +133,26 @@ def documents() -> st.SearchStrategy[Any]:
     return st.lists(one, max_size=8)
 
 
-def _event(layout: Layout, number: int, document: tuple[int, int, int, Any]) -> Any:
+def _event(layout: Layouts, number: int, document: tuple[int, int, int, Any]) -> Any:
     type_, start, length, shown = document
     values: list[object] = []
     for slot in layout.slots(type_):
+        assert slot is not None
+        if slot == EVERYTHING:
+            values.append({name: value for name, value in shown.items() if value is not None})
+            continue
         value = shown.get(slot.attribute.steps[0])
         text = None if value is None else str(value).lower() if value is True else str(value)
         number_ = None if text is None else float(text) if text[0].isdigit() else float("nan")
         values.append({Form.TEXT: text, Form.NUMBER: number_, Form.VALUE: value}[slot.form])
-    whole = {name: value for name, value in shown.items() if value is not None}
-    return (start, start + length, number, whole, *values)
+    return (start, start + length, number, *values)
 
 
 def found(root: Node, given: Iterable[tuple[int, int, int, Any]]) -> set[Any]:
     """Start, end and attributes of all that a plan finds."""
-    layout = Layout()
+    layout = Layouts()
     gather = attributes(root, layout)
-    _evaluated(root, layout, {})  # Asks for all slots.
+    _evaluated(root, layout, {})  # Requests all slots.
     sources: dict[int, list[Any]] = {0: [], 1: []}
     for number, one in enumerate(given):
         sources[one[0]].append(_event(layout, number, one))
@@ -156,7 +160,7 @@ def found(root: Node, given: Iterable[tuple[int, int, int, Any]]) -> set[Any]:
     return {(event[0], event[1], frozen(gather(event))) for event in events}
 
 
-def _evaluated(node: Node, layout: Layout, sources: Mapping[int, list[Any]]) -> list[Any]:
+def _evaluated(node: Node, layout: Layouts, sources: Mapping[int, list[Any]]) -> list[Any]:
     match node:
         case Source(type_):
             return sources.get(type_, [])
@@ -176,7 +180,7 @@ def _evaluated(node: Node, layout: Layout, sources: Mapping[int, list[Any]]) -> 
                 return _iterated(node, layout, left, right)
             theta = admits(node, layout)
             return [
-                (a[0], b[1], None, None, a, b)
+                (a[0], b[1], None, a, b)
                 for a in left
                 for b in _first(a[1], right, partial(_holds, theta, a))
             ]
@@ -184,7 +188,7 @@ def _evaluated(node: Node, layout: Layout, sources: Mapping[int, list[Any]]) -> 
 
 
 def _holds(theta: Callable[..., bool], a: Any, b: Any) -> bool:
-    return theta(a, b, CONSTANTS)
+    return theta(a, b, None, CONSTANTS)
 
 
 def _holds_within(theta: Callable[..., bool], a: Any, i: Any, b: Any) -> bool:
@@ -196,9 +200,9 @@ def _first(end: int, right: list[Any], holds: Callable[[Any], bool]) -> list[Any
     return [b for b in admitted if b[1] == min(one[1] for one in admitted)]
 
 
-def _iterated(node: Iterate, layout: Layout, left: list[Any], right: list[Any]) -> list[Any]:
+def _iterated(node: Iterate, layout: Layouts, left: list[Any], right: list[Any]) -> list[Any]:
     steps = [
-        (admits(node, layout, first), goes_on(node, first, layout), iterated(node, first, layout))
+        (admits(node, layout, first), continues(node, first, layout), iterated(node, first, layout))
         for first in (True, False)
     ]
     results = []

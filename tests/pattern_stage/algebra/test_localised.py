@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from pattern_stage.algebra import Localised, Operators
-from pattern_stage.algebra.nodes import Aggregate, Node, Select, Sequence, Source
-from pattern_stage.algebra.terms import Call, Column, Compare, Constant
+from xscl.pattern_stage.algebra import Localised, Operators
+from xscl.pattern_stage.algebra.nodes import Aggregate, Node, Select, Sequence, Source
+from xscl.pattern_stage.values.terms import Call, Column, Comparison, Constant
 
 
 def above(place: int, below: Node) -> Select:
     """`FILTER{a > constant}`."""
-    return Select((Compare(">", Column(0, "a"), Constant(place, True), "number"),), below)
+    return Select((Comparison(">", Column(0, "a"), Constant(place, True), "number"),), below)
 
 
-def test_queries_alike_but_for_places_are_of_one_operator_each() -> None:
+def test_queries_that_are_the_same_up_to_places_are_of_one_operator_each() -> None:
     operators, source = Operators(), Source(0, None)
-    both = Compare("=", Column(0, "b"), Constant(3, False), "text")
-    twice = Compare("=", Column(1, "b"), Constant(3, False), "text")
+    both = Comparison("=", Column(0, "b"), Constant(3, False), "text")
+    twice = Comparison("=", Column(1, "b"), Constant(3, False), "text")
     one = operators.localise(Sequence((both, twice), True, above(1, source), above(2, source)))
     assert [found.places for found in (one, *one.inputs)] == [(3,), (1,), (2,)]
     assert one.inputs[0].node is one.inputs[1].node

@@ -6,23 +6,23 @@ from typing import Any
 
 from hypothesis import given
 
-from pattern_stage.algebra import normal_form
-from pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source
-from pattern_stage.algebra.terms import (
+from tests.drawn import drawn
+from tests.pattern_stage.algebra.plans import documents, found, plans
+from xscl.pattern_stage.algebra import normal_form
+from xscl.pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source
+from xscl.pattern_stage.values.terms import (
     Age,
     And,
+    Arithmetic,
     Call,
     Column,
-    Compare,
+    Comparison,
     Constant,
     Not,
-    Operation,
     Or,
     Predicate,
     Truth,
 )
-from tests.drawn import drawn
-from tests.pattern_stage.algebra.plans import documents, found, plans
 
 
 @drawn(300)
@@ -38,11 +38,11 @@ R, S = Source(0, ("a", "b")), Source(1, ("b", "c"))
 
 def above(name: str, place: int, side: Any = 0) -> Predicate:
     """`name > constant`."""
-    return Compare(">", Column(side, name), Constant(place, number=True), "number")
+    return Comparison(">", Column(side, name), Constant(place, number=True), "number")
 
 
-JOINED = Compare("=", Column(0, "b"), Column(1, "b"), "text")
-SHORT = Compare("<=", Age(1), Constant(5, number=True), "number")
+JOINED = Comparison("=", Column(0, "b"), Column(1, "b"), "text")
+SHORT = Comparison("<=", Age(1), Constant(5, number=True), "number")
 
 
 def test_conjuncts_go_as_far_down_as_they_mean_the_same() -> None:
@@ -52,7 +52,7 @@ def test_conjuncts_go_as_far_down_as_they_mean_the_same() -> None:
             (And((JOINED, above("c", 2, 1), SHORT, above("a", 3))),), True, R, Map(True, (), S)
         ),
     )
-    of_s = Compare("<=", Age(0), Constant(5, number=True), "number")
+    of_s = Comparison("<=", Age(0), Constant(5, number=True), "number")
     assert normal_form(written) == Select(
         (above("c", 1),),
         Sequence(
@@ -73,7 +73,7 @@ def test_what_an_open_event_may_show_stays_above() -> None:
 
 
 def test_what_asks_how_long_all_of_it_took_stays_above() -> None:
-    lasts = Compare(">", Age(0), Constant(0, number=True), "number")
+    lasts = Comparison(">", Age(0), Constant(0, number=True), "number")
     both = Sequence((), True, R, S)
     asked = normal_form(Select((Or((lasts, above("a_1", 0))), above("a_1", 1)), both))
     assert isinstance(asked, Select)
@@ -82,13 +82,13 @@ def test_what_asks_how_long_all_of_it_took_stays_above() -> None:
 
 
 def test_a_condition_of_fold_goes_down_but_not_what_ends_a_run() -> None:
-    latest = Compare(">", Column(1, "b"), Column(2, "b"), "either")
+    latest = Comparison(">", Column(1, "b"), Column(2, "b"), "either")
     parts = (latest, above("b", 0, 1), above("a", 1)), (above("b", 2, 1),)
     fold = Iterate(*parts, (), ("b",), (), ("b",), R, Map(False, (("b", Column(0, "c")),), S))
     below = Map(False, (("b", Column(0, "c")),), Select((above("c", 0),), S))
     found_ = normal_form(Select((above("b_1", 3), above("b", 4)), fold))
     left = Select((above("a", 1), above("b", 3)), R)
-    turned = Compare("<", Column(2, "b"), Column(1, "b"), "either")
+    turned = Comparison("<", Column(2, "b"), Column(1, "b"), "either")
     rest = Iterate((turned,), parts[1], (), ("b",), (), ("b",), left, below)
     assert isinstance(found_, Select)
     assert found_.condition == (above("b", 4),)
@@ -98,7 +98,7 @@ def test_a_condition_of_fold_goes_down_but_not_what_ends_a_run() -> None:
 def rest_of(node: Iterate) -> tuple[Any, ...]:
     """All but the condition."""
     return (
-        node.going_on,
+        node.continuing,
         node.aggregates,
         node.common,
         node.kept,
@@ -109,11 +109,11 @@ def rest_of(node: Iterate) -> tuple[Any, ...]:
 
 
 def test_lists_are_one_and_conditions_are_over_what_they_are_made_of() -> None:
-    twice = Operation("*", Column(0, "a"), Constant(0, number=True))
+    twice = Arithmetic("*", Column(0, "a"), Constant(0, number=True))
     inner = Map(True, (("d", twice), ("e", Column(0, "b"))), R)
-    outer = Map(False, (("x", Operation("/", Column(0, "e"), Column(0, "d"))),), inner)
-    ratio = Operation("/", Column(0, "b"), Call("kept", (twice,)))
-    over = Compare(">", Call("kept", (ratio,)), Constant(1, number=True), "number")
+    outer = Map(False, (("x", Arithmetic("/", Column(0, "e"), Column(0, "d"))),), inner)
+    ratio = Arithmetic("/", Column(0, "b"), Call("kept", (twice,)))
+    over = Comparison(">", Call("kept", (ratio,)), Constant(1, number=True), "number")
     wanted = Map(False, (("x", ratio),), Select((over,), R))
     assert normal_form(Select((above("x", 1),), outer)) == wanted
 
@@ -126,7 +126,7 @@ def test_conditions_fold() -> None:
         (And((other, And((one, Or((Truth(True), other)))))),),
         (Not(Or((Not(one), Not(other)))),),
         (Not(Not(one)), Or((other, Truth(False)))),
-        (Compare("<", Constant(0, number=True), Column(0, "a"), "number"), other),
+        (Comparison("<", Constant(0, number=True), Column(0, "a"), "number"), other),
     ]
     assert {normal_form(Select(condition, R)) for condition in same} == {Select((one, other), R)}
     assert normal_form(Select((one, Not(Truth(True))), R)) == Select((Truth(False),), R)

@@ -1,5 +1,5 @@
-"""What compiled text reads of an event, beside a dict of its attributes made as section 2 of
-patterns-cel.md has it."""
+"""The attributes that compiled text reads of an event, against a dict of its attributes made as
+docs/semantics.md#names defines it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given
 
-from pattern_stage.algebra import (
+from xscl.pattern_stage.algebra import (
     NULL,
-    Layout,
-    Texts,
+    SideTexts,
     admits,
     attributes,
+    continues,
     function,
-    goes_on,
     iterated,
     mapped,
     reader,
     same,
-    terms,
 )
-from pattern_stage.algebra.functions import as_json
-from pattern_stage.algebra.nodes import (
+from xscl.pattern_stage.algebra.functions import as_json
+from xscl.pattern_stage.algebra.nodes import (
     Aggregate,
     Iterate,
     Map,
@@ -33,26 +31,34 @@ from pattern_stage.algebra.nodes import (
     Source,
     Union,
 )
-from pattern_stage.algebra.terms import (
+from xscl.pattern_stage.layouts import EVERYTHING, Layouts
+from xscl.pattern_stage.values import terms
+from xscl.pattern_stage.values.terms import (
     Age,
+    Arithmetic,
+    Attribute,
     Call,
     Column,
-    Compare,
+    Comparison,
     Constant,
-    Operation,
+    Form,
+    Slot,
 )
-from pattern_stage.pattern import Attribute, Form, Slot
 
 NAMES = ("a", "b", "c")
 CONSTANTS = (1.0, "x", 2_000_000)
-SUM = Operation("+", Column(0, "a"), Constant(0, number=True))
+SUM = Arithmetic("+", Column(0, "a"), Constant(0, number=True))
 VALUES = st.sampled_from([1, 2.5, "x", "7", True, None])
 
 
-def source_event(layout: Layout, type_: int, shown: dict[str, object], end: int) -> Any:
+def source_event(layout: Layouts, type_: int, shown: dict[str, object], end: int) -> Any:
     """An event of a source as an engine makes it."""
     values: list[object] = []
     for slot in layout.slots(type_):
+        assert slot is not None
+        if slot == EVERYTHING:
+            values.append(shown)
+            continue
         value = shown.get(slot.attribute.steps[0], ...)
         if value is ...:
             values.append(None)
@@ -64,7 +70,7 @@ def source_event(layout: Layout, type_: int, shown: dict[str, object], end: int)
             values.append(text if slot.form is Form.TEXT else float("nan"))
             if slot.form is Form.NUMBER and text.replace(".", "").isdigit():
                 values[-1] = float(text)
-    return (end, end, end, shown if layout.whole(type_) else None, *values)
+    return (end, end, end, *values)
 
 
 CLOSED, OPEN = Source(0, NAMES), Source(1, None)
@@ -85,7 +91,7 @@ NODES: dict[str, Node] = {
 }
 
 
-def event_of(node: Node, layout: Layout, draw: Any) -> tuple[Any, dict[str, object]]:
+def event_of(node: Node, layout: Layouts, draw: Any) -> tuple[Any, dict[str, object]]:
     """A drawn event of a node, and its attributes by the definitions."""
     match node:
         case Source(type_, listed):
@@ -117,14 +123,14 @@ def event_of(node: Node, layout: Layout, draw: Any) -> tuple[Any, dict[str, obje
             left, left_has = event_of(node.left, layout, draw)
             right, right_has = event_of(node.right, layout, draw)
             renamed = {name + "_1" * node.renamed: value for name, value in left_has.items()}
-            return (left[0], right[1], None, None, left, right), renamed | right_has
+            return (left[0], right[1], None, left, right), renamed | right_has
         case _:
             raise TypeError(node)
 
 
 @given(st.data(), st.sampled_from([*NODES]))
 def test_reads_are_the_attributes(data: st.DataObject, which: str) -> None:
-    node, layout = NODES[which], Layout()
+    node, layout = NODES[which], Layouts()
     asked = ["a", "b", "c", "n", "t", "s", "x", "z", "u", "a_1", "b_1", "a_1_1", "n_1", "none"]
     slots = [Slot(Attribute((name,)), Form.VALUE) for name in asked]
     gather, read = attributes(node, layout), reader(node, slots, layout)
@@ -139,17 +145,17 @@ def as_json_or_missing(value: object) -> object:
     return ... if value is None else as_json(value)
 
 
-def shown(layout: Layout, end: int, **attributes_: object) -> Any:
+def shown(layout: Layouts, end: int, **attributes_: object) -> Any:
     """An event of the open source."""
     return source_event(layout, 1, attributes_, end)
 
 
 def test_an_iteration_sees_the_left_event_first_and_then_the_latest() -> None:
     # SELECT *, 1 AS n FROM S FOLD{, $2.a > $.a, $.n + $2.a AS n, $2.b AS last} S
-    total = Operation("+", Column(2, "n"), Column(1, "a"))
+    total = Arithmetic("+", Column(2, "n"), Column(1, "a"))
     node = Iterate(
-        condition=(Compare("<=", Age(None), Constant(2, number=True), "number"),),
-        going_on=(Compare(">", Column(1, "a"), Column(2, "a"), "either"),),
+        condition=(Comparison("<=", Age(None), Constant(2, number=True), "number"),),
+        continuing=(Comparison(">", Column(1, "a"), Column(2, "a"), "either"),),
         aggregates=(("n", total), ("last", Column(1, "b"))),
         common=None,
         kept=("t",),
@@ -157,9 +163,9 @@ def test_an_iteration_sees_the_left_event_first_and_then_the_latest() -> None:
         left=COUNTED,
         right=OPEN,
     )
-    layout = Layout()
+    layout = Layouts()
     gather = attributes(node, layout)
-    steps = [(goes_on(node, f, layout), iterated(node, f, layout)) for f in (True, False)]
+    steps = [(continues(node, f, layout), iterated(node, f, layout)) for f in (True, False)]
     within = admits(node, layout, first=True), admits(node, layout)
     slots = [Slot(Attribute((name,)), form) for name in ("n", "last") for form in Form]
     read, widen = reader(node, slots, layout), mapped(COUNTED, layout)
@@ -182,34 +188,34 @@ def test_an_iteration_sees_the_left_event_first_and_then_the_latest() -> None:
 
 def test_an_aggregate_reads_keys_and_values() -> None:
     items = (("k", Column(0, "a")), ("n", Call("count", ())))
-    node, layout = Aggregate(None, ("b", "a"), items, OPEN), Layout()
-    assert attributes(node, layout)((0, 0, None, None, "x", NULL, 2.0)) == {"k": None, "n": 2}
+    node, layout = Aggregate(None, ("b", "a"), items, OPEN), Layouts()
+    assert attributes(node, layout)((0, 0, None, "x", NULL, 2.0)) == {"k": None, "n": 2}
 
 
 def test_conditions_are_false_where_a_side_is_missing() -> None:
-    layout = Layout()
+    layout = Layouts()
 
     def holds(predicate: Any, **has: object) -> bool:
-        made = function("a, c", Texts.over(OPEN, layout).predicate(predicate))
+        made = function("a, c", SideTexts.over(OPEN, layout).predicate(predicate))
         return bool(made(shown(layout, 0, **has), CONSTANTS))
 
-    longer = Compare(">", Call("string-length", (Column(0, "a"),)), Constant(0, True), "number")
+    longer = Comparison(">", Call("string-length", (Column(0, "a"),)), Constant(0, True), "number")
     assert holds(longer, a="xy")
     assert not holds(longer, a="x")
     assert not holds(longer)
-    inside = terms.Test("contains", Call("upper-case", (Column(0, "a"),)), Column(0, "b"))
+    inside = terms.TextTest("contains", Call("upper-case", (Column(0, "a"),)), Column(0, "b"))
     assert holds(inside, a="xy", b="Y")
     assert not holds(inside, a="xy")
-    bad = terms.Test("matches", Column(0, "a"), Column(0, "b"))
+    bad = terms.TextTest("matches", Column(0, "a"), Column(0, "b"))
     assert holds(bad, a="xyz", b="y")
     assert not holds(bad, a="xyz", b="(")
-    unlike = Compare("!=", Column(0, "a"), Constant(0, True), "number")
+    unlike = Comparison("!=", Column(0, "a"), Constant(0, True), "number")
     assert holds(unlike, a=2)
     assert not holds(unlike, a="two")
 
 
 def test_equal_events_are_one() -> None:
-    layout = Layout()
+    layout = Layouts()
     project = Map(False, (("x", Column(0, "a")),), OPEN)
     either = Union(OPEN, Select((), OPEN))
     keys = {node: same(node, layout) for node in (OPEN, project, either, COUNTED)}
@@ -221,7 +227,7 @@ def test_equal_events_are_one() -> None:
     assert keys[either]((1, 1, 1, 0, one)) == keys[either]((1, 1, 1, 1, one))
     assert keys[project](one) != keys[project](other)  # Their times differ.
     assert keys[project](one) == keys[project]((*one[:2], *other[2:]))
-    counted = [(*one[:2], None, None, inner, 1.0) for inner in (one, other)]
+    counted = [(*one[:2], None, inner, 1.0) for inner in (one, other)]
     assert keys[COUNTED](counted[0]) != keys[COUNTED](counted[1])
     truth = source_event(layout, 1, {"a": True}, 1), source_event(layout, 1, {"a": 1}, 1)
     assert keys[project](truth[0]) != keys[project](truth[1])

@@ -1,4 +1,4 @@
-"""Plans evaluated from the set definitions (patterns-cel.md, section 3): every event of a node, by
+"""Plans evaluated from the set definitions (docs/semantics.md#operators): every event of a node, by
 going through all pairs; conditions and composites are compiled as the stage compiles them."""
 
 from __future__ import annotations
@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from pattern_stage.algebra import Layout, admits, attributes, goes_on, iterated, mapped
-from pattern_stage.algebra.identity import frozen, is_document
-from pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Source, Union
-from pattern_stage.algebra.nodes import Sequence as Following
+from xscl.pattern_stage.algebra import admits, attributes, continues, iterated, mapped
+from xscl.pattern_stage.algebra.identity import frozen, is_document
+from xscl.pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Source, Union
+from xscl.pattern_stage.algebra.nodes import Sequence as Following
+from xscl.pattern_stage.layouts import Layouts
 
 __all__ = ["Output", "outputs"]
 
@@ -20,10 +21,10 @@ Output = tuple[int, int, int | None, object]
 
 
 def outputs(
-    root: Node, constants: tuple[Any, ...], events: Callable[[Layout], Mapping[int, list[Event]]]
+    root: Node, constants: tuple[Any, ...], events: Callable[[Layouts], Mapping[int, list[Event]]]
 ) -> set[Output]:
-    """What a query tells; `events` gives the events of each source in a layout."""
-    layout = Layout()
+    """The outputs of a query; `events` returns the events of each source in a layout."""
+    layout = Layouts()
     _prepared(root, layout)
     gather = attributes(root, layout)
     streams = events(layout)
@@ -33,7 +34,7 @@ def outputs(
     }
 
 
-def _prepared(node: Node, layout: Layout) -> None:
+def _prepared(node: Node, layout: Layouts) -> None:
     """Asks the layout for all that conditions read."""
     for name in ("input", "left", "right"):
         if hasattr(node, name):
@@ -46,7 +47,7 @@ def _prepared(node: Node, layout: Layout) -> None:
         case Iterate():
             for first in (False, True):
                 admits(node, layout, first)
-                goes_on(node, first, layout)
+                continues(node, first, layout)
                 iterated(node, first, layout)
 
 
@@ -54,7 +55,7 @@ def _events(
     node: Node,
     c: tuple[Any, ...],
     streams: Mapping[int, list[Event]],
-    layout: Layout,
+    layout: Layouts,
 ) -> list[Event]:
     def below(one: Node) -> list[Event]:
         return _events(one, c, streams, layout)
@@ -77,7 +78,7 @@ def _events(
         case Following():
             holds, right = admits(node, layout), below(node.right)
             return [
-                (one[0], two[1], None, None, one, two)
+                (one[0], two[1], None, one, two)
                 for one in below(node.left)
                 for two in _first(one, right, partial(_admitted, holds, one, c))
             ]
@@ -89,7 +90,7 @@ def _events(
                 while pending:
                     element = pending.pop()
                     first = element is one
-                    theta, rho = admits(node, layout, first), goes_on(node, first, layout)
+                    theta, rho = admits(node, layout, first), continues(node, first, layout)
                     make = iterated(node, first, layout)
                     taken = _first(element, right, partial(_taken, theta, one, element, c))
                     longer = [make(one, e, element, c) for e in taken if rho(one, e, element, c)]
@@ -107,7 +108,7 @@ def _first(one: Event, right: list[Event], holds: Callable[[Event], bool]) -> li
 
 
 def _admitted(holds: Callable[..., bool], one: Event, c: tuple[Any, ...], two: Event) -> bool:
-    return holds(one, two, c)
+    return holds(one, two, None, c)
 
 
 def _taken(

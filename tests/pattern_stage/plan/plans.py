@@ -5,16 +5,16 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source, Union
-from pattern_stage.algebra.terms import (
+from xscl.pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source, Union
+from xscl.pattern_stage.values.terms import (
     Age,
+    Arithmetic,
     Column,
-    Compare,
+    Comparison,
     Constant,
-    Operation,
     Or,
     Predicate,
-    Scalar,
+    Term,
 )
 
 __all__ = ["NAMES", "drawn_constants", "drawn_events", "drawn_plan", "tupled"]
@@ -39,26 +39,28 @@ class _Drawn:
     def atom(self, sides: dict[Any, Node], ages: list[int | None]) -> Predicate:
         one = self.comparison(sides, ages)
         if self.random.random() < 0.25:
-            return Compare(_TURNED.get(one.operator, one.operator), one.right, one.left, one.mode)
+            return Comparison(
+                _TURNED.get(one.operator, one.operator), one.right, one.left, one.mode
+            )
         return one
 
-    def comparison(self, sides: dict[Any, Node], ages: list[int | None]) -> Compare:
+    def comparison(self, sides: dict[Any, Node], ages: list[int | None]) -> Comparison:
         choice = self.random.random()
         if ages and choice < 0.35:
             operator = self.random.choice(["<=", "<=", "<", ">="])
-            return Compare(operator, Age(ages[-1]), self.constant("age"), "number")  # type: ignore[arg-type]
+            return Comparison(operator, Age(ages[-1]), self.constant("age"), "number")  # type: ignore[arg-type]
         side = self.random.choice([*sides])
-        left: Scalar = self.column(side, sides[side])
+        left: Term = self.column(side, sides[side])
         if len(sides) > 1 and choice < 0.8:
             other = self.random.choice([one for one in sides if one != side])
-            right: Scalar = self.column(other, sides[other])
+            right: Term = self.column(other, sides[other])
             if self.random.random() < 0.2:
-                right = Operation("+", right, self.constant("value"))
+                right = Arithmetic("+", right, self.constant("value"))
         else:
             right = self.constant("value")
         operator = self.random.choice(["=", "=", "<", ">=", "!="])
         text = operator in ("=", "!=") and isinstance(right, Column) and choice < 0.6
-        return Compare(operator, left, right, "text" if text else "number")  # type: ignore[arg-type]
+        return Comparison(operator, left, right, "text" if text else "number")  # type: ignore[arg-type]
 
     def condition(self, sides: dict[Any, Node], ages: list[int | None]) -> tuple[Predicate, ...]:
         atoms = [self.atom(sides, ages) for _ in range(self.random.choice([0, 1, 1, 2]))]
@@ -72,7 +74,7 @@ class _Drawn:
             source: Node = Source(self.random.randrange(2), NAMES)
             if self.random.random() < 0.5:
                 source = Select(
-                    (Compare("=", Column(0, "a"), self.constant("value"), "number"),), source
+                    (Comparison("=", Column(0, "a"), self.constant("value"), "number"),), source
                 )
             return source
         if kind == "select":
@@ -81,9 +83,9 @@ class _Drawn:
         if kind == "map":
             inner = self.node(depth - 1)
             names = [name for name in inner.names if name in NAMES] or [*inner.names]
-            items: list[tuple[str, Scalar]] = [(name, Column(0, name)) for name in names]
+            items: list[tuple[str, Term]] = [(name, Column(0, name)) for name in names]
             if self.random.random() < 0.5:
-                items[-1] = names[-1], Operation("+", Column(0, names[0]), self.constant("value"))
+                items[-1] = names[-1], Arithmetic("+", Column(0, names[0]), self.constant("value"))
             return Map(False, tuple(items), inner)
         left, right = self.node(depth - 1), self.node(self.random.choice([0, 0, depth - 1]))
         if kind == "union":
@@ -152,7 +154,7 @@ def tupled(
 ) -> tuple[int, tuple[Any, ...]]:
     """An event as the stage takes it."""
     type_, start, end, number, values = drawn
-    row: list[Any] = [start, end, number, None]
+    row: list[Any] = [start, end, number]
     for slot in slots:
         value: Any = values.get(slot.attribute.steps[0])
         if value is not None and slot.form.name == "TEXT":

@@ -1,5 +1,5 @@
-"""Aggregates of drawn events over windows and channels, beside their definition (patterns-cel.md,
-section 4)."""
+"""Aggregates of drawn events over windows and channels, against their definition
+(docs/semantics.md#aggregates-and-windows)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from pattern_stage.algebra import Layout, attributes
-from pattern_stage.algebra.functions import as_json, exact
-from pattern_stage.algebra.nodes import Aggregate, Source
-from pattern_stage.algebra.terms import Call, Column, Constant, Operation
-from pattern_stage.plan.channels import Channel
-from pattern_stage.plan.kinds.accumulators import Total
-from pattern_stage.plan.kinds.aggregates import AggregateOperator
-from pattern_stage.plan.operators import Context, Design
 from tests.drawn import drawn
+from xscl.pattern_stage.algebra import attributes
+from xscl.pattern_stage.algebra.functions import as_json, exact
+from xscl.pattern_stage.algebra.nodes import Aggregate, Source
+from xscl.pattern_stage.layouts import EVERYTHING, Layouts
+from xscl.pattern_stage.plan.channels import Channel
+from xscl.pattern_stage.plan.kinds.accumulators import Total
+from xscl.pattern_stage.plan.kinds.aggregates import AggregateOperator
+from xscl.pattern_stage.plan.operators import Context, Design, Readers
+from xscl.pattern_stage.values.terms import Arithmetic, Call, Column, Constant
 
 X, Y = Column(0, "x"), Column(0, "y")
 ITEMS = (
@@ -35,7 +36,7 @@ ITEMS = (
     ("high", Call("max", (X,))),
     ("first", Call("argmin", (X, Y))),
     ("last", Call("argmax", (X, Y))),
-    ("more", Operation("*", Call("sum", (X,)), Constant(1, number=True))),
+    ("more", Arithmetic("*", Call("sum", (X,)), Constant(1, number=True))),
 )
 
 NUMBERS = st.sampled_from([1.0, 0.1, 0.2, 7.0, -2.5, 1e300, 1.5e308, -1.6e308, 1e-9, float("inf")])
@@ -55,23 +56,28 @@ class Input:
     """The m-op of a source, as much of it as others look at."""
 
     rank = 0
-    by_form = False
+    readers = Readers()
 
 
 def operator(window: bool, design: Design) -> AggregateOperator:
-    """The m-op over a channel of two streams, its layout asked for the columns above."""
+    """The m-op over a channel of two streams; its layout is queried for the columns above."""
     node = Aggregate(0 if window else None, ("k",), ITEMS, Source(0, None))
     reads: Any = Input()
-    return AggregateOperator(node, (reads,), Context(Layout(), frozenset()), design)
+    return AggregateOperator(node, (reads,), Context(Layouts(), frozenset()), design)
 
 
-def tuple_of(layout: Layout, number: int, event: Any) -> Any:
+def tuple_of(layout: Layouts, number: int, event: Any) -> Any:
     """A source's event as a tuple."""
     time, k, x, y, _ = event
     text = None if x is None else str(x)
     found = {"k": (k, None, k), "x": (text, x, text), "y": (y, None, y)}
-    slots = [found[slot.attribute.steps[0]][slot.form.value - 1] for slot in layout.slots(0)]
-    return (time, time, number, None, *slots)
+    slots = [
+        None
+        if slot is None or slot == EVERYTHING
+        else found[slot.attribute.steps[0]][slot.form.value - 1]
+        for slot in layout.slots(0)
+    ]
+    return (time, time, number, *slots)
 
 
 def exact_sum(numbers: list[float]) -> float:
@@ -120,21 +126,21 @@ def shown(pairs: Iterable[Any]) -> list[str]:
 
 
 def saved(one: AggregateOperator, _: AggregateOperator) -> None:
-    """What waits is told, and taken back."""
-    held = one.save()
+    """The state is dumped, and restored."""
+    stored = one.retained.snapshot()
     feed(one, [(99, "p", 1.0, "u", (0, 1))], lambda *_: None)
-    one.load(held)
+    one.retained.restore(stored)
 
 
 def written(one: AggregateOperator, other: AggregateOperator) -> None:
     """All goes to a state file and back, into another m-op with the same members."""
-    state = one.state(lambda _, member: member)
-    one._cohorts = {}
+    state = one.retained.dump(lambda member: member)
+    one._cohorts.by_member = {}
     if state is not None:
-        one.restore(json.loads(json.dumps(state)), lambda names: [int(str(n)) for n in names])
+        one.retained.load(json.loads(json.dumps(state)), lambda names: [int(str(n)) for n in names])
 
 
-def feed(one: AggregateOperator, events: list[Any], told: Callable[..., None]) -> None:
+def feed(one: AggregateOperator, events: list[Any], reported: Callable[..., None]) -> None:
     """Epoch by epoch."""
     layout = one.context.layout
     numbered = sorted(enumerate(events), key=lambda pair: pair[1][0])
@@ -144,7 +150,7 @@ def feed(one: AggregateOperator, events: list[Any], told: Callable[..., None]) -
         twice = [(event, (stream,)) for event, streams in channel for stream in streams]
         one.inputs[0].out = Channel(channel + twice)
         for event, members in one.take():
-            told(event, members)
+            reported(event, members)
 
 
 DESIGNS = [
@@ -173,21 +179,21 @@ def test_aggregates(design: Design, events: list[Any], finite: bool, broken: Any
     gather = attributes(one.node, one.context.layout)
     found: dict[int, list[Any]] = {member: [] for member in members}
 
-    def told(event: Any, here: Iterable[int]) -> None:
+    def reported(event: Any, here: Iterable[int]) -> None:
         for member in here:
             found[member].append((event[1], gather(event)))
 
     early = [event for event in events if event[0] < at]
-    feed(one, early, told)
-    one.forget(at)
+    feed(one, early, reported)
+    one.retained.evict(at)
     if broken is not None:
         broken(one, one)
     late = [event for event in events if event[0] >= at]
-    feed(one, late, told)
+    feed(one, late, reported)
     for member, (stream, length, factor) in members.items():
         assert shown(found[member]) == shown(expected(events, stream, length, factor))
-    one.forget(1000)
-    assert (one.held() == 0) == (finite or not events)
+    one.retained.evict(1000)
+    assert (one.retained.size() == 0) == (finite or not events)
     for member in members:
         assert one.remove(member)
 
@@ -205,7 +211,7 @@ def test_what_was_infinite_goes_with_its_event() -> None:
 
 def test_aggregates_of_one_stream_go_through_its_events_once() -> None:
     reads: Any = Input()
-    context = Context(Layout(), frozenset())
+    context = Context(Layouts(), frozenset())
     design = Design("form", consed=True, buffered=True)
     read: list[object] = []
     nodes = [Aggregate(None, ("k",), (item,), Source(0, None)) for item in ITEMS[1:4]]

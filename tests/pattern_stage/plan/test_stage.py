@@ -15,29 +15,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pattern_stage.algebra import Layout
-from pattern_stage.algebra.identity import frozen
-from pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source
-from pattern_stage.algebra.terms import Age, Column, Compare, Constant
-from pattern_stage.plan import members, memberships, operators
-from pattern_stage.plan import outputs as outputs_of
-from pattern_stage.plan import queries as queries_of
-from pattern_stage.plan import stage as stage_of
-from pattern_stage.plan.kinds import selects, states
-from pattern_stage.plan.outputs import EventFound
-from pattern_stage.plan.rules import SWITCHES
-from pattern_stage.plan.stage import EventStage
 from tests.drawn import drawn
 from tests.pattern_stage.plan.definitions import outputs
 from tests.pattern_stage.plan.plans import NAMES, drawn_constants, drawn_events, drawn_plan, tupled
+from xscl.pattern_stage.algebra.identity import frozen
+from xscl.pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source
+from xscl.pattern_stage.layouts import Layouts
+from xscl.pattern_stage.plan import members, memberships, operators
+from xscl.pattern_stage.plan import outputs as outputs_of
+from xscl.pattern_stage.plan import queries as queries_of
+from xscl.pattern_stage.plan import stage as stage_of
+from xscl.pattern_stage.plan.kinds import destinations, selects, states
+from xscl.pattern_stage.plan.outputs import EventFound
+from xscl.pattern_stage.plan.rules import SWITCHES
+from xscl.pattern_stage.plan.stage import EventStage
+from xscl.pattern_stage.values.terms import Age, Column, Comparison, Constant
 
 
 def expected(queries: Any, events: Any) -> set[Any]:
-    """What all queries tell of all events that they see."""
+    """The outputs of all queries for all events that they see."""
     found = set()
     for number, (root, types, constants, since) in queries.items():
 
-        def streams(layout: Layout, types: Any = types, since: int = since) -> dict[int, list[Any]]:
+        def streams(
+            layout: Layouts, types: Any = types, since: int = since
+        ) -> dict[int, list[Any]]:
             return {
                 place: [
                     tupled(one, layout.slots(place))[1]
@@ -53,9 +55,9 @@ def expected(queries: Any, events: Any) -> set[Any]:
 
 SMALL = (
     (members, "_FEW", 2), (members, "_WORN", 0), (memberships, "_SHORT", 1),
-    (operators, "_REMEMBERED", 1), (outputs_of, "_FEW", 2), (queries_of, "_PAGE", 2),
-    (selects, "_LATELY", 2), (selects, "_MANY", 1), (states, "_FORGOTTEN", 1),
-    (states, "_REMEMBERED", 1), (states, "_STALE", 0), (stage_of, "_BETWEEN", 4),
+    (operators, "_CACHED", 1), (outputs_of, "_FEW", 2), (queries_of, "_PAGE", 2),
+    (selects, "_LATELY", 2), (selects, "_MANY", 1), (states, "_CHECKED", 1),
+    (destinations, "_CACHED", 1), (states, "_STALE", 0), (stage_of, "_BETWEEN", 4),
     (stage_of, "_PORTION", 8), (stage_of, "_ROUND", 1), (stage_of, "_SPARE", 0),
 )  # fmt: skip
 """How many it takes until something is done otherwise."""
@@ -73,8 +75,8 @@ def small() -> Iterator[None]:
 @drawn(150)
 @given(st.integers(0, 1 << 32))
 def test_drawn_plans(seed: int) -> None:
-    """Some queries come late, some go, the stage is flushed and reopened: what is told stays what
-    it is, whichever way it is read, however many there are."""
+    """Some queries come late, some go, the stage is flushed and reopened: the outputs stay the
+    same, whichever way they are read, however many there are."""
     with small() if seed % 3 else nullcontext():
         check(seed)
 
@@ -97,7 +99,7 @@ def check(seed: int) -> None:
     for number, query in queries.items():
         stage.add(number, *query[:3])
     events = drawn_events(random, random.choice([8, 20, 40]), twins=bool(options[1]))
-    told, gone, early = set[Any](), set[int](), set[Any]()
+    reported, gone, early = set[Any](), set[int](), set[Any]()
     grouped = random.random() < 0.5
     place = 0
     while place < len(events):
@@ -108,12 +110,12 @@ def check(seed: int) -> None:
         rest = events[place:]
         watermark = min((one[2] for one in rest), default=None)
         stage.advance(watermark)
-        told |= collected(stage, told, grouped)
+        reported |= collected(stage, reported, grouped)
         change = random.random()
         if change < 0.1:
             stage.flush()
-            early |= collected(stage, told, grouped)
-            told |= early
+            early |= collected(stage, reported, grouped)
+            reported |= early
         elif change < 0.2 and watermark is not None and not early:
             stage = reopened(
                 stage, options, {one: queries[one] for one in queries if one not in gone}
@@ -132,19 +134,19 @@ def check(seed: int) -> None:
             queries[len(queries)] = root, types, constants, place
             stage.add(len(queries) - 1, root, types, constants, place)
     stage.flush()
-    told |= collected(stage, told, grouped)
+    reported |= collected(stage, reported, grouped)
     stage.advance(1 << 40)
     assert not stage.found()
     all_of = expected(queries, events)
-    assert {one for one in all_of if one[0] not in gone} <= told
-    assert told - early <= all_of
+    assert {one for one in all_of if one[0] not in gone} <= reported
+    assert reported - early <= all_of
     for number in queries.keys() - gone:
         stage.remove(number)
     assert stage.stats()["m-ops"] == 0
 
 
 def reopened(stage: EventStage, options: Any, queries: Any) -> EventStage:
-    """Another stage that goes on where one stopped; its attributes stand elsewhere."""
+    """Another stage that continues where one stopped; its attributes have other places."""
     state = json.loads(json.dumps(stage.state()))
     other = EventStage(*options)
     for number, (root, types, constants, since) in reversed(queries.items()):
@@ -153,7 +155,7 @@ def reopened(stage: EventStage, options: Any, queries: Any) -> EventStage:
     return other
 
 
-def collected(stage: EventStage, told: set[Any], grouped: bool) -> set[Any]:
+def collected(stage: EventStage, reported: set[Any], grouped: bool) -> set[Any]:
     """What is new, one by one or by event."""
     found = []
     if grouped:
@@ -165,7 +167,7 @@ def collected(stage: EventStage, told: set[Any], grouped: bool) -> set[Any]:
     else:
         found = [(one.number, *output(one)) for one in stage.found()]
     assert len(set(found)) == len(found)
-    assert not told & set(found)
+    assert not reported & set(found)
     return set(found)
 
 
@@ -173,14 +175,14 @@ def output(one: EventFound) -> tuple[object, ...]:
     return one.start, one.time, one.document, frozen(one.attributes)
 
 
-BOUND = (Compare("<=", Age(None), Constant(0, True), "number"),)
+BOUND = (Comparison("<=", Age(None), Constant(0, True), "number"),)
 WITHIN = Sequence(BOUND, True, Source(0, NAMES), Source(1, NAMES))
 """What comes first after a left event, within a bound of a query's own."""
 
 
 @pytest.mark.parametrize("kind", ["next", "fold, skipping", "fold, ending"])
 def test_what_no_event_can_meet_any_more_goes(kind: str) -> None:
-    """However many events come, as many instances wait as the widest bound reaches."""
+    """However many events come, the pending instances are those that the widest bound reaches."""
     root: Node = WITHIN
     if kind != "next":
         theta, rho = (BOUND, ()) if kind == "fold, skipping" else ((), BOUND)
@@ -194,14 +196,14 @@ def test_what_no_event_can_meet_any_more_goes(kind: str) -> None:
         stage.take([tupled((type_, time, time, time, {"a": 1.0}), one) for type_ in kinds])
         stage.advance(time)
         if time % 100 == 0:
-            # To look is not to let go.
-            most = max(most, sum(len(held[1]) for _, _, held in stage.state()["operators"]))
+            # Reading does not evict.
+            most = max(most, sum(len(retained[1]) for _, _, retained in stage.state()["operators"]))
     assert 10 <= most <= 200
     assert stage.stats()["instances"] <= 22
 
 
 def test_instances_of_one_that_has_too_many_go() -> None:
-    """At once, and others that share its operators find what they find without it."""
+    """Immediately, and others that share its operators find what they find without it."""
     stage, alone = EventStage(most=50), EventStage()
     for bound in (3, 10_000):
         stage.add(bound, WITHIN, (0, 1), (bound,))
@@ -221,7 +223,7 @@ def test_instances_of_one_that_has_too_many_go() -> None:
 
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "="])
 def test_many_conditions_find_what_each_does(sign: Any) -> None:
-    condition = (Compare(sign, Column(0, "a"), Constant(0, True), "number"),)
+    condition = (Comparison(sign, Column(0, "a"), Constant(0, True), "number"),)
     stage = EventStage()
     for number in range(60):
         stage.add(number, Select(condition, Source(0, NAMES)), (0,), (float(number % 30),))
@@ -233,7 +235,7 @@ def test_many_conditions_find_what_each_does(sign: Any) -> None:
         }
 
 
-def test_an_instance_waits_until_its_bound_is_over() -> None:
+def test_an_instance_is_pending_until_its_bound_is_over() -> None:
     stage = EventStage()
     stage.add(0, WITHIN, (0, 1), (10,))
     stage.take([tupled((0, 0, 0, 0, {"a": 1.0}), stage.slots(0))])
@@ -244,7 +246,7 @@ def test_an_instance_waits_until_its_bound_is_over() -> None:
     assert len(stage.found()) == 1
 
 
-def test_an_instance_waits_for_those_who_are_left() -> None:
+def test_an_instance_is_pending_for_the_members_left() -> None:
     """Of many queries with bounds of their own most go, the widest among them."""
     stage = EventStage()
     for bound in range(1, 200):
@@ -259,23 +261,23 @@ def test_an_instance_waits_for_those_who_are_left() -> None:
     assert {one.number for one in stage.found()} == {bound for bound in left if bound >= 50}
 
 
-def test_who_comes_between_two_outputs_is_told_and_counted() -> None:
-    """Of the first output by nobody, of the second beside those who were there."""
+def test_who_comes_between_two_outputs_is_reported_and_counted() -> None:
+    """The first output goes to no query, the second to the query as well as to the earlier ones."""
     stage = EventStage()
     for number in range(60):
         stage.add(number, WITHIN, (0, 1), (number + 1,))
-    told = set[Any]()
+    reported = set[Any]()
     for time in (0, 100):
         for type_ in (0, 1):
             event = type_, time + type_, time + type_, time + type_, {"a": 1.0}
             stage.take([tupled(event, stage.slots(type_))])
         stage.advance(time + 2)
-        told |= collected(stage, told, grouped=True)
+        reported |= collected(stage, reported, grouped=True)
         stage.add(1000 + time, WITHIN, (0, 1), (30,))
-    assert Counter(number for number, *_ in told) == {**dict.fromkeys(range(60), 2), 1000: 1}
+    assert Counter(number for number, *_ in reported) == {**dict.fromkeys(range(60), 2), 1000: 1}
 
 
-def test_what_is_equal_is_told_to_those_who_came_between() -> None:
+def test_what_is_equal_is_reported_to_those_who_came_between() -> None:
     """A computed event, while another that is equal may come."""
     root = Map(False, (("a", Column(0, "a")),), Source(0, NAMES))
     stage = EventStage()
@@ -289,8 +291,8 @@ def test_what_is_equal_is_told_to_those_who_came_between() -> None:
 def test_outputs_are_counted_as_they_are_found() -> None:
     """Many windows, of which an event takes the widest: prefixes of an order."""
     condition = (
-        Compare("=", Column(0, "a"), Column(1, "a"), "number"),
-        Compare("<=", Age(None), Constant(0, True), "number"),
+        Comparison("=", Column(0, "a"), Column(1, "a"), "number"),
+        Comparison("<=", Age(None), Constant(0, True), "number"),
     )
     root = Sequence(condition, True, Source(0, NAMES), Source(1, NAMES))
     stages = [EventStage(), EventStage(), EventStage(["s_;"])]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.architecture.rooms import PACKAGES, ROOT
-from xpath_stage import MalformedDocument, Strings, parse, string_value
+from tests.architecture.packages import PACKAGES, ROOT
+from xscl.xpath_stage import MalformedDocument, Strings, parse, string_value
 
 
 def nested(depth: int) -> str:
@@ -126,7 +126,7 @@ def test_other_entities_are_refused(document: str, reason: str) -> None:
 
 
 def test_no_parser_lifts_its_bounds() -> None:
-    """`huge_tree` stands where it is refused, and nowhere else."""
+    """`huge_tree` occurs where it is refused, and nowhere else."""
     lines = [
         line
         for package in (*PACKAGES, "datasets")
@@ -150,7 +150,7 @@ def test_attributes_up_to_their_bounds() -> None:
             parse(document)
 
 
-def test_a_refusal_tells_the_place_and_what_stood_there() -> None:
+def test_a_refusal_has_the_place_and_the_text_there() -> None:
     with pytest.raises(MalformedDocument) as refused:
         parse("<a>\n<b>")
     assert refused.value.position["line"] == 2
@@ -207,7 +207,7 @@ def test_strings_are_numbered_once_and_never_again() -> None:
     assert strings.intern("x") == one != two
     assert strings.take() == [(one, "x"), (two, "y")]
     assert strings.take() == []
-    strings.forget(["x"])
+    strings.drop(["x"])
     assert len(strings) == 1
     again = strings.intern("x")
     assert again not in (one, two)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.drawn import drawn
-from xpath_stage import (
+from xscl.xpath_stage import (
     MalformedDocument,
     decode_name,
     encode_name,
@@ -24,7 +24,7 @@ from xpath_stage import (
     number_text,
     string_value,
 )
-from xpath_stage.parsing.json_shapes import are_flat, read_exactly
+from xscl.xpath_stage.parsing.json_shapes import are_flat, read_exactly
 
 # The oracle: a tree is (name, text, children, value); of names and numbers only simple ones.
 

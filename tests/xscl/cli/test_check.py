@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from xscl.cli.main import cli
+from xscl.language import parse
+from xscl.times import no_unit
 
 RISE = "EVENT SEQ(A a, !C c, B b) WHERE [k] AND b.p-1 > a.p"
 EVENTS = """{"stream": "A", "id": "a", "timestamp": 1, "json": {"k": "u", "p": 1}}
@@ -31,6 +33,41 @@ def test_check_notes_what_a_pattern_may_not_mean() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("condition", "contradicts"),
+    [
+        ("a.p > 5 AND a.p < 3", True),
+        ("a.p > 5 AND b.p = 1 AND 5 >= a.p", True),
+        ("a.p = 'x' AND a.p = 'y'", True),
+        ("a.p = 4 AND a.p != 4", True),
+        ("a.p > 3 AND a.p < 5", False),
+        ("a.p >= 5 AND a.p <= 5", False),
+        ("a.p > 5 AND b.p < 3", False),
+        ("(a.p > 5 OR b.p = 1) AND a.p < 3", False),
+    ],
+)
+def test_check_notes_conditions_that_contradict_each_other(
+    condition: str, contradicts: bool
+) -> None:
+    done = typed("check", "-q", f"EVENT SEQ(A a, B b) WHERE {condition} WITHIN 5")
+    assert done.exit_code == 0, done.output
+    assert ("of the condition never hold together" in done.stdout) is contradicts
+
+
+def test_a_unit_that_there_is_not_is_one_error() -> None:
+    _, errors = parse("EVENT SEQ(A a, !B b) WITHIN 7 dayz")
+    assert [error.problem for error in errors] == [no_unit("dayz")]
+
+
+def test_check_notes_a_pattern_of_every_choice_of_events() -> None:
+    query = "PATTERN V+ a[] WHERE skip_till_any_match { a[i].p > a[i-1].p } WITHIN 1 h"
+    done = typed("check", "-q", query)
+    assert done.exit_code == 0, done.output
+    assert "q1: skip_till_any_match with `+` is of every choice of events: matches grow" in (
+        done.stdout
+    )
+
+
 @pytest.mark.parametrize("form", ["text", "json", "mermaid", "sql"])
 def test_explain(form: str) -> None:
     done = typed("explain", "-q", RISE, "--format", form)
@@ -50,9 +87,20 @@ def test_why(tmp_path: Path) -> None:
     query.write_text(RISE)
     done = typed("why", str(query), "a", "b", "--events", str(events), "--format", "json")
     assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert not told["holds"]
-    assert told["findings"][told["cause"]]["text"] == "no C c"
+    reported = json.loads(done.stdout)
+    assert not reported["holds"]
+    assert reported["findings"][reported["cause"]]["text"] == "no C c"
     done = typed("why", str(query), "a", "--events", str(events))
     assert done.exit_code == 2
     assert "takes 2 documents" in done.output
+
+
+def test_the_cause_names_the_values_of_all_events(tmp_path: Path) -> None:
+    events = tmp_path / "e.jsonl"
+    before, middle, after = EVENTS.rpartition('"k": "u"')
+    assert middle
+    events.write_text(f'{before}"k": "v"{after}')
+    query = tmp_path / "q.xscl"
+    query.write_text("EVENT SEQ(A a, B b) WHERE [k] WITHIN 5")
+    done = typed("why", str(query), "a", "b", "--events", str(events))
+    assert "Cause: [k] fails: 'u' and 'v'." in done.stdout

@@ -204,7 +204,7 @@ NO_PARAMETER = {"q.xscl": "-- name: all\nS//a"}
         (*EVENTS, *EVENTS, "-o", "/dev/null", "--dead-letters", "/dev/null"),
     ],
 )
-def test_what_lies_beside_is_written(arguments: tuple[str, ...]) -> None:
+def test_files_next_to_it_are_written(arguments: tuple[str, ...]) -> None:
     with folder():
         Path("q.xscl").write_text("S//a")
         done = CliRunner().invoke(cli, ["run", "q.xscl", *arguments], standalone_mode=False)

@@ -51,7 +51,7 @@ def typed(*arguments: str) -> tuple[int, str]:
         *((WATCH, option) for option in ("-o", "--dead-letters", "--state", "--feeds-db")),
     ],
 )
-def test_a_missing_folder_is_told_before_anything_is_done(
+def test_a_missing_folder_is_reported_before_anything_is_done(
     command: tuple[str, ...], option: str
 ) -> None:
     code, line = typed(*command, option, "no/file")
@@ -78,7 +78,7 @@ def test_a_dead_letter_that_cannot_be_written_is_a_failure(state: tuple[str, ...
     code, line = typed(*RUN, "--dead-letters", "/dev/full", *state)
     assert (code, line) == (1, "xscl: /dev/full: No space left on device")
     if state:
-        # What was not told is read again.
+        # What was not reported is read again.
         assert "1 document, 1 skipped (1 malformed), 1 match," in typed(*RUN, *state)[1]
 
 
@@ -103,7 +103,7 @@ def test_a_table_of_parameters_that_cannot_be_read_is_wrong_usage(file: str, rea
     assert (code, line) == (2, f"Error: --params q={file}: it cannot be read: {reason}")
 
 
-def test_an_ingestion_that_has_no_folder_is_told() -> None:
+def test_an_ingestion_that_has_no_folder_is_reported() -> None:
     code, line = typed("ingest", "--sources", "o.opml", "--to", "e.jsonl/out", "--once")
     assert code == 1
     assert line.endswith("e.jsonl/out: Not a directory")

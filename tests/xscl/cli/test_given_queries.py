@@ -54,7 +54,7 @@ def test_parameters_and_a_state() -> None:
     assert (found(again), "n[0]" in again.stderr) == ([], True)
 
 
-def test_check_tells_the_place() -> None:
+def test_check_reports_the_place() -> None:
     assert typed("check", "-q", "S//a").stdout == "1 query, no error\n"
     wrong = CliRunner().invoke(cli, ["check", "-q", "S//a["], standalone_mode=False)
     assert (wrong.return_value, wrong.stderr.startswith("-q: query 'q1', line 1")) == (2, True)
@@ -72,9 +72,9 @@ def test_why(documents: tuple[str, ...]) -> None:
     assert done.stdout == typed("why", "pair.xscl", *documents, "--events", "e.jsonl").stdout
 
 
-def test_watch_has_no_file_to_remember_beside() -> None:
+def test_watch_remembers_nothing_without_a_file() -> None:
     watch = ("watch", "-q", "S/item", "--feed", "S=o.opml", "--once")
-    assert "give --feeds-db" in typed(*watch).stderr
+    assert "--feeds-db FILE keeps it" in typed(*watch).stderr
     done = typed(*watch, "--feeds-db", "f.duckdb", "-o", "out.xml", "--format", "atom")
     assert "127.0.0.1" in done.stderr
 

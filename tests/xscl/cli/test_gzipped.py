@@ -78,7 +78,7 @@ def test_queries_from_standard_input(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) == 2
 
 
-def test_a_state_goes_on_in_a_zipped_file_of_any_name(
+def test_a_state_continues_in_a_zipped_file_of_any_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -114,7 +114,7 @@ def test_the_limit_is_on_what_comes_out(limit: str, read: bool, tmp_path: Path) 
     assert read or "it has more than 102,400 bytes" in done.stderr
 
 
-def test_damaged_files_are_told_and_the_others_read(tmp_path: Path) -> None:
+def test_damaged_files_are_reported_and_the_others_read(tmp_path: Path) -> None:
     noise = random.Random(7).randbytes(10_000)
     whole = gzip.compress(b"<a>" + json.dumps(noise.hex()).encode() + b"</a>")
     flipped = bytearray(whole)

@@ -30,10 +30,10 @@ def files(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("size", ["1", "1000"])
-def test_the_end_of_the_input_tells_what_waited(files: list[str], size: str) -> None:
+def test_the_end_of_the_input_reports_what_was_pending(files: list[str], size: str) -> None:
     done = CliRunner().invoke(cli, ["run", *files, "--batch", size, "--format", "jsonl"])
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(one["documents"], one["start"], one["time"]) for one in told] == [
+    reported = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one["documents"], one["start"], one["time"]) for one in reported] == [
         (["o0"], 0, 10),
         (["o9"], 9, 19),
     ]
@@ -42,7 +42,7 @@ def test_the_end_of_the_input_tells_what_waited(files: list[str], size: str) -> 
     assert done.stdout == "unpaid\t2\n"
 
 
-def test_a_state_file_goes_on(files: list[str], tmp_path: Path) -> None:
+def test_a_state_file_continues(files: list[str], tmp_path: Path) -> None:
     state = ["--state", str(tmp_path / "state"), "--format", "jsonl"]
     assert CliRunner().invoke(cli, ["run", *files, *state]).stdout.count("\n") == 2
     assert CliRunner().invoke(cli, ["run", *files, *state]).stdout == ""
@@ -59,3 +59,36 @@ def test_each_stream_is_looked_at_for_what_found_nothing(tmp_path: Path) -> None
         "query 'q1' found nothing: of the 100 documents looked at: no document of B had `m`; "
         "there is `n`"
     )
+
+
+CHANGES: list[dict[str, object]] = [
+    {"stream": "S", "id": "a", "timestamp": 1, "json": {"p": 1}},
+    {"stream": "S", "id": "b", "timestamp": 2, "json": {"p": 5}},
+    {
+        "automaton": "high",
+        "replace": "a0",
+        "with": {"from": "q0", "to": "q1", "event": "e"},
+        "at": 3,
+    },
+    {"retract": "b", "stream": "S"},
+    {"stream": "S", "id": "c", "timestamp": 3, "json": {"p": 1}},
+    {"advance": 9, "where": "S/json[p = 1]"},
+    {"stream": "S", "id": "d", "timestamp": 8, "json": {"p": 1}},
+    {"stream": "S", "id": "e", "timestamp": 8, "json": {"p": 2}},
+    {"automaton": "high", "delete": "a7"},
+]
+
+
+@pytest.mark.parametrize("size", ["1", "2", "1000"])
+def test_lines_that_are_no_documents(size: str, tmp_path: Path) -> None:
+    query, events = tmp_path / "q.xscl", tmp_path / "e.jsonl"
+    arc = {"from": "q0", "to": "q1", "event": "e", "when": "e.p > 4"}
+    automaton = {"events": {"e": "S"}, "final": ["q1"], "arcs": [arc], "keep": True}
+    query.write_text(f"-- name: high\nAUTOMATON {json.dumps(automaton)}")
+    events.write_text("".join(f"{json.dumps(line)}\n" for line in CHANGES))
+    files = [str(query), "--events", str(events), "--revisable", "S", "--batch", size]
+    done = CliRunner().invoke(cli, ["run", *files, "--format", "jsonl"])
+    reported = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["documents"] for one in reported] == [["c"], ["e"]]
+    assert "no arc is named `a7`; there are a0" in done.stderr
+    assert "2 skipped (1 malformed, 1 late)" in done.stderr

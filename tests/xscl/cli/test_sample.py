@@ -38,13 +38,13 @@ def test_it_finds_what_the_demo_finds(tmp_path: Path, monkeypatch: pytest.Monkey
         engine.load((FEEDS / "queries.xscl").read_text())
         moment = 1_781_481_600
         expected = engine.publish_many(list(read_feeds(FEEDS, "S", arrival=moment)))
-    told = [json.loads(line)["result"] for line in done.stdout.splitlines()]
-    assert sorted(map(str, told)) == sorted(str(match.result) for match in expected)
+    reported = [json.loads(line)["result"] for line in done.stdout.splitlines()]
+    assert sorted(map(str, reported)) == sorted(str(match.result) for match in expected)
     # The line in the query file itself, from its folder.
     (line,) = re.findall("^--  *(xscl run .*)$", Path("try/queries.xscl").read_text(), re.MULTILINE)
     monkeypatch.chdir("try")
     again = CliRunner().invoke(cli, shlex.split(line)[1:])
-    assert len(again.stdout.splitlines()) == len(told) > 10
+    assert len(again.stdout.splitlines()) == len(reported) > 10
 
 
 @pytest.mark.parametrize("there", ["queries.xscl", "feeds/books-pagewright.xml"])

@@ -62,7 +62,7 @@ def found(output: str) -> list[str]:
     return [json.loads(line)["query"] for line in output.splitlines()]
 
 
-def test_a_pair_is_found_over_two_runs_and_told_once(server: Server, folder: Path) -> None:
+def test_a_pair_is_found_over_two_runs_and_reported_once(server: Server, folder: Path) -> None:
     server.site["/s"] = Reply(body=FIRST)
     server.site["/r"] = Reply(body=rss())
     done = once(server, folder)
@@ -80,7 +80,7 @@ def test_a_pair_is_found_over_two_runs_and_told_once(server: Server, folder: Pat
 def test_items_of_the_first_poll_are_one_poll_in_order_of_time(
     server: Server, folder: Path
 ) -> None:
-    """However old they are beside those of another feed, none is late."""
+    """However old they are compared with those of another feed, none is late."""
     server.site["/r"] = Reply(body=SECOND)
     server.site["/s"] = Reply(body=FIRST.replace(b"01 Jun", b"28 May"))
     assert found(once(server, folder).stdout) == ["all", "follow-up"]
@@ -93,7 +93,7 @@ def test_a_period_may_be_in_minutes_as_usual(server: Server, folder: Path) -> No
     assert len(server.asked("/s")) == 1, "ten minutes have not passed"
 
 
-def test_the_contact_is_told_to_servers(server: Server, folder: Path) -> None:
+def test_the_contact_is_sent_to_servers(server: Server, folder: Path) -> None:
     once(server, folder, "--contact", "me@example.org")
     assert server.requests[0].headers["user-agent"].endswith(b" (+me@example.org)")
 
@@ -224,7 +224,7 @@ def test_feeds_shows_what_is_known(server: Server, folder: Path) -> None:
     assert bad["next_fetch"] > good["last_fetch"]
 
 
-def test_feeds_tells_of_a_file_that_is_none_of_its_own(folder: Path) -> None:
+def test_feeds_reports_a_file_that_is_none_of_its_own(folder: Path) -> None:
     done = xscl("feeds", "q.xscl", at=folder)
     assert done.returncode == 1
     assert done.stderr.startswith("xscl: q.xscl cannot be opened")
@@ -248,11 +248,10 @@ def test_feeds_tells_of_a_file_that_is_none_of_its_own(folder: Path) -> None:
         (["q.xscl", "--feed", "S=http://a.example/", "--webhook", "ftp://x/"], "http(s)"),
         (["q.xscl", "--feed", "S=http://a.example/", "--contact", "a\nb"], "--contact"),
         (["q.xscl", "--feed", "S=http://a.example/", "--format", "atom"], "-o"),
-        (["-", "--feed", "S=http://a.example/"], "--feeds-db"),
         (["bad.xscl", "--feed", "S=http://a.example/"], "line 1"),
     ],
 )
-def test_wrong_usage_is_told_before_anything_is_asked(
+def test_wrong_usage_is_reported_before_anything_is_asked(
     folder: Path, arguments: list[str], said: str
 ) -> None:
     (folder / "bad.xscl").write_text("S//[")
@@ -291,7 +290,7 @@ def test_a_quiet_watch_reports_an_absence_once_by_the_clock(
 
 
 @pytest.mark.parametrize("options", [(), ("--state", "state.duckdb")], ids=["store", "state"])
-def test_a_later_run_tells_what_an_earlier_one_said_to_be_waiting(
+def test_a_later_run_reports_what_an_earlier_one_left_pending(
     server: Server, folder: Path, options: tuple[str, ...]
 ) -> None:
     """Also where nothing new has come, and each match once."""
@@ -307,7 +306,88 @@ def test_a_later_run_tells_what_an_earlier_one_said_to_be_waiting(
     assert found(first.stdout) == ["many"]
     assert sorted(found(second.stdout)) == ["many", "next"]
     assert first.stderr.splitlines()[-1] == (
-        "2 matches wait for items that come up to 2 hours late (--lateness): a later run tells "
+        "2 matches wait for items that come up to 2 hours late (--lateness): a later run reports "
         "what becomes of them"
     )
     assert "late" not in second.stderr
+
+
+def test_a_stream_that_no_feed_is_of_is_said_before_anything_is_asked(
+    server: Server, folder: Path
+) -> None:
+    server.site["/f"] = Reply(body=FIRST)
+    (folder / "q.xscl").write_text("S/item")
+    done = xscl(
+        "watch", "q.xscl", "--feed", f"Feed={server.url('/f')}", "--once", "--allow-private",
+        at=folder,
+    )  # fmt: skip
+    assert done.stderr.splitlines()[0] == (
+        "note: no source feeds stream 'S', which query 'q1' reads; did you mean 'Feed'?"
+    )
+
+
+def test_queries_that_are_in_no_file_are_watched_and_nothing_is_kept(
+    server: Server, tmp_path: Path
+) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    for _ in range(2):
+        done = xscl(
+            "watch", "-q", "S/item", "--feed", f"S={server.url('/s')}", "--once",
+            "--allow-private", "-o", "new.jsonl", at=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "--feeds-db FILE keeps it for the next run" in done.stderr
+        assert "docs/s" not in done.stderr
+        fates = ("new.jsonl: written", "new.jsonl: added to")
+        first = len((tmp_path / "new.jsonl").read_text().splitlines()) == 1
+        assert done.stderr.splitlines()[-1] == fates[not first]
+    assert [path.name for path in tmp_path.iterdir()] == ["new.jsonl"]
+    assert len((tmp_path / "new.jsonl").read_text().splitlines()) == 2
+
+
+def test_an_edited_item_takes_back_what_it_was(server: Server, folder: Path) -> None:
+    (folder / "q.xscl").write_text("-- name: sea\nS/item[contains(title, 'sea')]")
+    options = ("--state", "s.duckdb", "--revisable", "S", "-o", "m.jsonl")
+    server.site["/r"] = Reply(body=rss())
+    for hour, title in enumerate(("the sea", "the sea again", "the lake"), 12):
+        server.site["/s"] = Reply(body=rss(channel=item("1", title, "10:00:00")))
+        more = ("--consistency", "middle", "--every", "1 s")
+        done = once(server, folder, *options, *more, around=partial(at_hour, hour))
+        assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (folder / "m.jsonl").read_text().splitlines()]
+    first, back, second, gone = lines
+    assert back == {"retract": first["id"], "query": "sea", "stream": None}
+    assert "again" in second["result"]
+    assert gone["retract"] == second["id"]
+
+
+def test_an_item_that_has_left_its_feed_takes_back_its_match(server: Server, folder: Path) -> None:
+    (folder / "q.xscl").write_text("-- name: all\nS/item")
+    items = [item(guid, f"post {guid}", f"1{guid}:00:00") for guid in "321"]
+    server.site["/r"] = Reply(body=rss())
+    more = ("--state", "s.duckdb", "--revisable", "S", "--consistency", "middle", "--every", "1 s")
+    for hour, shown in enumerate((items, items[:2], [items[0]], items[:1] + items[2:]), 12):
+        server.site["/s"] = Reply(body=rss(channel="".join(shown)))
+        around = partial(at_hour, hour)
+        done = once(server, folder, *more, "-o", "m.jsonl", "--verbose", around=around)
+        assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (folder / "m.jsonl").read_text().splitlines()]
+    assert [line.get("retract") for line in lines] == [None] * 3
+    server.site["/s"] = Reply(body=rss(channel=items[2]))
+    done = once(server, folder, *more, "-o", "m.jsonl", "--verbose", around=partial(at_hour, 16))
+    assert "poll: 0 new items, 1 withdrawn, 1 match" in done.stderr
+    lines = [json.loads(line) for line in (folder / "m.jsonl").read_text().splitlines()]
+    (newest,) = (line for line in lines if "post 3" in line.get("result", ""))
+    assert lines[3:] == [{"retract": newest["id"], "query": "all", "stream": None}]
+
+
+def test_items_without_a_date_are_counted(server: Server, folder: Path) -> None:
+    undated = "<item><guid>u</guid><title>no date</title></item>"
+    server.site["/s"] = Reply(body=rss(channel=item("1", "first", "10:00:00") + undated))
+    server.site["/r"] = Reply(body=rss())
+    note = (
+        "note: 1 of 2 items of feeds has no date, or one in the future; its time is that of its "
+        "file or fetch\n"
+    )
+    assert note in once(server, folder).stderr
+    assert "no date" not in once(server, folder, "--every", "1 s").stderr, "nothing is new"

@@ -1,15 +1,15 @@
-"""Queries taken apart: what stage 1 is asked for, what stage 2 joins."""
+"""Dissected queries: the input of stage 1, and the joins of stage 2."""
 
 from __future__ import annotations
 
 import pytest
 
-from join_stage import TimeConstraint
-from xpath_stage import Definition, Spine
 from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator, OperatorSide
+from xscl.join_stage import TimeConstraint
 from xscl.language import parse
 from xscl.stream_names import is_internal
+from xscl.xpath_stage import Definition, Spine
 
 
 def dissected(text: str) -> Dissection:
@@ -43,7 +43,7 @@ Asked = tuple[str, str, tuple[int, ...], tuple[str, ...] | None]
 
 
 def spines(part: Disjunct) -> set[Asked]:
-    """All that stage 1 is asked for: stream, path, marked steps, functions on the value."""
+    """The whole input of stage 1: stream, path, marked steps, functions on the value."""
     found: list[Spine] = []
     for stage in part.operators:
         chains = [chain for pair in stage.plan.joins for chain in pair] + list(stage.plan.singles)
@@ -147,17 +147,17 @@ def test_what_stage_1_is_asked_for(query: str, asked: set[Asked]) -> None:
     }
 
 
-def test_a_position_counts_before_the_filters_beside_it() -> None:
+def test_a_position_counts_before_the_filters_alongside_it() -> None:
     (spine,) = spines(part_of("S//a[b][2][c]"))
     assert spine[1] == "//a[a[b][2]][c]"
 
 
-def test_conjuncts_beside_a_binding_stay_together() -> None:
+def test_conjuncts_alongside_a_binding_stay_together() -> None:
     (spine,) = spines(part_of("SELECT x FROM S//a[b->x and c = '1' and d]"))
     assert spine[1] == "//a[c = '1' and d]/b"
 
 
-def test_a_number_beside_a_binding_is_no_position() -> None:
+def test_a_number_alongside_a_binding_is_no_position() -> None:
     (spine,) = spines(part_of("SELECT x FROM S//a[b->x and count(c)]"))
     assert spine[1] == "//a[boolean(count(c))]/b"
 
@@ -238,7 +238,7 @@ def test_a_comparison_is_made_as_early_as_can_be(text: str) -> None:
     assert len(first.graph.value_joins) == len(second.graph.value_joins) == 1
 
 
-def test_a_comparison_waits_for_all_of_its_variables() -> None:
+def test_a_comparison_needs_all_of_its_variables() -> None:
     part = part_of("A//a->x JOIN {} (B//b->y JOIN {x = z AND y = z} C//c->z)")
     inner, outer = part.operators
     assert inner.sides == (OperatorSide((1,)), OperatorSide((2,)))

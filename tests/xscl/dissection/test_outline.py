@@ -38,9 +38,9 @@ def registered(dissection: Dissection) -> object:
 
 def instances(text: str, dice: random.Random) -> list[Instance]:
     """Instances of the statements of a text in other names, whose dissection is in symbols."""
-    alike, found = AlikeStatements(), list[Instance]()
+    similar, found = AlikeStatements(), list[Instance]()
     for again in (text, in_other_names(text, dice), mutated(in_other_names(text, dice), dice)):
-        queries, _, _ = read_from(again, 1, alike)
+        queries, _, _ = read_from(again, 1, similar)
         found += (one for one in queries if isinstance(one, Instance))
     return [one for one in found if one.prepared.like is not None and alone(one.query)]
 

@@ -1,4 +1,4 @@
-"""The way of a query through the steps of its dissection, beside golden texts.
+"""A query in each step of its dissection, against golden texts.
 
 `steps/NAME.xscl` is a query, `steps/NAME.txt` what each step adds to its draft.
 """
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from xpath_stage import Definition
 from xscl.dissection.dissect import STEPS, dissect
 from xscl.dissection.draft import DisjunctDraft, Draft
 from xscl.dissection.parts import Disjunct, OperatorSide
@@ -21,6 +20,7 @@ from xscl.language.normal_form import ConstantTest
 from xscl.language.syntax import Query
 from xscl.language.unparse import Wording
 from xscl.stream_names import public_name
+from xscl.xpath_stage import Definition
 
 GOLDEN = Path(__file__).parent / "steps"
 
@@ -159,7 +159,7 @@ def test_a_dissection_is_whole() -> None:
             replace(whole, **changes)
 
 
-def test_patterns_stand_before_their_children() -> None:
+def test_patterns_precede_their_children() -> None:
     node = disjunct_of(JOIN).patterns[0]
     with pytest.raises(ValueError, match="parent"):
         replace(node, parent=0)

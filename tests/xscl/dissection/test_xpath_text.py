@@ -12,13 +12,13 @@ from lxml import etree
 
 from tests.drawn import drawn
 from tests.xpath_stage.drawing import URI, documents
-from xpath_stage import parse as parse_document
-from xpath_stage.filters import FilterTests
-from xpath_stage.work import Work
 from xscl.dissection.xpath_text import filters_of, path_expression
 from xscl.language import parse
 from xscl.language.conditions import is_number
 from xscl.language.syntax import Block, Step
+from xscl.xpath_stage import parse as parse_document
+from xscl.xpath_stage.filters import FilterTests
+from xscl.xpath_stage.work import Work
 
 
 def step(path: str) -> Step:
@@ -29,7 +29,7 @@ def step(path: str) -> Step:
     return query.source.steps[-1]
 
 
-# Random conditions, spelled alike in XSCL and in XPath 1.0.
+# Random conditions, written equally in XSCL and in XPath 1.0.
 
 names = st.sampled_from(["a", "b", "c", "p:a", "*"])
 attributes = st.sampled_from(["@k", "@m", "@p:k", "@*"])

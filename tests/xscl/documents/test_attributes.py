@@ -9,20 +9,23 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pattern_stage.pattern import Attribute, Form, Slot
 from tests.drawn import drawn
 from tests.xpath_stage.parsing.test_json_documents import VALUES
-from xpath_stage import MalformedDocument, double_of, encode_name, json_tree
-from xscl.documents.attributes import Node, of_members, of_nodes, reached, text_of_node
+from xscl.documents.attributes import Node, reached, text_of_node
+from xscl.documents.columns import Columns
+from xscl.pattern_stage.layouts import EVERYTHING
+from xscl.pattern_stage.values.terms import Attribute, Form, Slot
+from xscl.xpath_stage import MalformedDocument, double_of, encode_name, json_tree
 
 NAMES = st.sampled_from(["a", "b", "item", "dc creator"])
 STEPS = st.lists(NAMES, max_size=3).map(tuple)
 ATTRIBUTES = st.one_of(
     st.builds(Attribute, STEPS),
     st.builds(Attribute, STEPS, st.sampled_from(["a", "b"])),
-    st.builds(Attribute, own=st.sampled_from(["timestamp", "document"])),
+    st.builds(Attribute, own=st.just("document")),
 )
-SLOTS = st.lists(st.builds(Slot, ATTRIBUTES, st.sampled_from(Form)), max_size=4)
+FORMS = st.sampled_from([Form.TEXT, Form.NUMBER])
+SLOTS = st.lists(st.builds(Slot, ATTRIBUTES, FORMS), max_size=4)
 
 
 @st.composite
@@ -39,7 +42,7 @@ def trees(draw: st.DrawFn, levels: int = 3) -> etree._Element:
 
 
 def xpath_of(attribute: Attribute) -> str:
-    """The definition (patterns.md, section 1)."""
+    """The definition (docs/semantics.md#events-and-attributes)."""
     names = [f"*[name() = '{encode_name(step)}']" for step in attribute.steps]
     if attribute.attribute is not None:
         names.append(f"@{attribute.attribute}")
@@ -50,8 +53,7 @@ def xpath_of(attribute: Attribute) -> str:
 
 def expected(root: etree._Element, slot: Slot) -> object:
     if slot.attribute.own is not None:
-        document = "d" if slot.form is Form.TEXT else float("nan")
-        return 1.5 if slot.attribute.own == "timestamp" else document
+        return "d" if slot.form is Form.TEXT else float("nan")
     path = xpath_of(slot.attribute)
     if not root.xpath(path):
         return None
@@ -62,25 +64,49 @@ def expected(root: etree._Element, slot: Slot) -> object:
     return float("nan") if double is None else double
 
 
+def of_node(root: etree._Element, slots: list[Slot], name: str | None = None) -> tuple[object, ...]:
+    """The slots of a node."""
+    (event,) = Columns([slots]).of_node((root, name), {}, text_of_node, 3, 4, 5, "d")
+    assert event[:3] == (3, 4, 5)
+    return event[3:]
+
+
+def of_value(value: object, slots: list[Slot]) -> tuple[object, ...]:
+    """The slots of a JSON value: by itself, and among others of several stages that ask for
+    others, too."""
+    (event,) = Columns([slots]).of_values([value], [3], [4], [5], ["d"])[0]
+    more = [None, *slots, Slot(Attribute(("b",)), Form.VALUE), EVERYTHING]
+    stages = Columns([more, slots[1:], slots])
+    others = [value, {"b": 1, "a": "x"}, [], value]
+    columns = stages.of_values(others, [3] * 4, [4] * 4, [5] * 4, ["d"] * 4)
+    for one in (0, -1):
+        assert repr(columns[0][one][3 : 4 + len(slots)]) == repr((None, *event[3:]))
+        assert repr(columns[1][one][3:]) == repr(event[4:])
+        assert repr(columns[2][one]) == repr(event)
+    return event[3:]
+
+
 @given(trees(), SLOTS)
 @drawn(60)
 def test_of_an_element_as_xpath_has_them(root: etree._Element, slots: list[Slot]) -> None:
-    read = of_nodes(slots)((root, None), {}, 1_500_000, "d")
-    assert repr(read) == repr(tuple(expected(root, slot) for slot in slots))
+    assert repr(of_node(root, slots)) == repr(tuple(expected(root, slot) for slot in slots))
 
 
 @given(VALUES, SLOTS)
 @example([[], {"a": [[1, {"b": None}], -0.0]}], [Slot(Attribute(("item",)), Form.TEXT)])
 @example({"a": -0.0}, [Slot(Attribute(("a",)), Form.NUMBER)])
-@example({"a": [[-1, 2]], "b": 10**400}, [Slot(Attribute((n,)), f) for n in "ab" for f in Form])
+@example(
+    {"a": [[-1, 2]], "b": 10**400},
+    [Slot(Attribute((n,)), f) for n in "ab" for f in (Form.TEXT, Form.NUMBER)],
+)
 @drawn(80)
 def test_of_json_as_its_tree_has_them(value: Any, slots: list[Slot]) -> None:
     try:
         root = json_tree(value)
     except MalformedDocument:
         return
-    of_tree = of_nodes(slots)((root, None), {}, 0, "d")
-    assert repr(of_members(slots)(value, 0, "d")) == repr(of_tree)
+    of_tree = of_node(root, slots)
+    assert repr(of_value(value, slots)) == repr(of_tree)
 
 
 @given(
@@ -96,8 +122,8 @@ def test_of_json_as_its_tree_has_them(value: Any, slots: list[Slot]) -> None:
 )
 @drawn(80)
 def test_of_json_that_has_the_names(value: Any, slots: list[Slot]) -> None:
-    of_tree = of_nodes(slots)((json_tree(value), None), {}, 0, "d")
-    assert repr(of_members(slots)(value, 0, "d")) == repr(of_tree)
+    of_tree = of_node(json_tree(value), slots)
+    assert repr(of_value(value, slots)) == repr(of_tree)
 
 
 def test_variables_come_before_children() -> None:
@@ -119,5 +145,5 @@ def test_variables_come_before_children() -> None:
 
 def test_below_an_attribute_is_nothing() -> None:
     root = etree.fromstring("<a k='1'><k>2</k></a>")
-    read = of_nodes([Slot(Attribute(steps), Form.NUMBER) for steps in ((), ("k",))])
-    assert read((root, "k"), {}, 0, "d") == (1.0, None)
+    slots = [Slot(Attribute(steps), Form.NUMBER) for steps in ((), ("k",))]
+    assert of_node(root, slots, "k") == (1.0, None)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from join_stage.constraints import FOREVER
 from xscl.documents.composites import DerivedStream, OperatorRow
 from xscl.documents.document import document_of
 from xscl.documents.intake import Intake
 from xscl.documents.retention import Retention, Shape
 from xscl.errors import DocumentError
+from xscl.join_stage.constraints import FOREVER
 from xscl.times import now
 
 SECOND = 1_000_000
@@ -55,7 +55,7 @@ def admit(intake: Intake, id_: str, seconds: float, stream: str = "S") -> bool:
 
 
 def arriving(intake: Intake, *documents: tuple[str, float]) -> tuple[int, int, int]:
-    """Sends documents (id, time) as one batch: how many were taken in, duplicates and late."""
+    """Sends documents (id, time) as one batch: how many were ingested, duplicates and late."""
     arrivals = intake.arrivals()
     for id_, seconds in documents:
         document = arrivals.document({"id": id_, "timestamp": seconds, "xml": "<a/>"})
@@ -66,12 +66,12 @@ def arriving(intake: Intake, *documents: tuple[str, float]) -> tuple[int, int, i
     return counts
 
 
-def forget(intake: Intake) -> int:
-    return len(intake.forget(exact=True))
+def evict(intake: Intake) -> int:
+    return len(intake.evict(exact=True))
 
 
-def held(intake: Intake) -> list[str]:
-    return sorted(document.id for document in intake.held.values())
+def stored(intake: Intake) -> list[str]:
+    return sorted(document.id for document in intake.retained.values())
 
 
 def test_the_members_of_an_envelope() -> None:
@@ -116,13 +116,13 @@ def test_what_is_no_envelope(envelope: dict[str, Any], problem: str) -> None:
     assert raised.value.stream == str(envelope.get("stream", "S"))
 
 
-def test_without_lateness_nothing_is_late_and_nothing_forgotten() -> None:
+def test_without_lateness_nothing_is_late_and_nothing_dropped() -> None:
     intake = reading(None, S=0)
     assert admit(intake, "new", 1_000_000)
     assert admit(intake, "old", -1_000_000)
     assert intake.watermark is None
-    assert forget(intake) == 0
-    assert held(intake) == ["new", "old"]
+    assert evict(intake) == 0
+    assert stored(intake) == ["new", "old"]
 
 
 def test_late_is_what_comes_before_the_watermark() -> None:
@@ -145,37 +145,37 @@ def test_a_duplicate_has_the_same_id_in_the_same_stream() -> None:
     assert intake.next_number == 2
 
 
-def test_documents_are_held_while_a_window_reaches_them() -> None:
+def test_documents_are_retained_while_a_window_reaches_them() -> None:
     intake = reading(0, S=10, R=0, T=INF)
     for stream in ("S", "R", "T"):
         assert admit(intake, f"{stream} first", 0, stream)
-    assert forget(intake) == 0
+    assert evict(intake) == 0
     assert admit(intake, "S second", 10)
-    assert forget(intake) == 1
-    assert held(intake) == ["S first", "S second", "T first"]
+    assert evict(intake) == 1
+    assert stored(intake) == ["S first", "S second", "T first"]
     assert admit(intake, "S third", 10.000001)
-    assert forget(intake) == 1
-    assert held(intake) == ["S second", "S third", "T first"]
+    assert evict(intake) == 1
+    assert stored(intake) == ["S second", "S third", "T first"]
 
 
-def test_what_is_forgotten_is_no_duplicate() -> None:
+def test_what_was_dropped_is_no_duplicate() -> None:
     intake = reading(0, S=1)
     assert admit(intake, "d", 0)
     assert admit(intake, "e", 5)
-    forget(intake)
+    evict(intake)
     assert admit(intake, "d", 6)
     assert not admit(intake, "e", 6)
 
 
-def test_a_stream_that_nobody_reads_is_not_held() -> None:
+def test_a_stream_that_nobody_reads_is_not_retained() -> None:
     intake = reading(None, S=INF)
     assert admit(intake, "d", 0, "R")
-    assert intake.held == {}
+    assert intake.retained == {}
     assert admit(intake, "d", 0)
     READS[id(intake)].streams.clear()
     intake.queries_changed([])
-    assert forget(intake) == 1
-    assert intake.held == {}
+    assert evict(intake) == 1
+    assert intake.retained == {}
 
 
 def test_a_clock_far_ahead_does_not_make_the_others_late() -> None:
@@ -189,13 +189,13 @@ def test_a_clock_far_ahead_does_not_make_the_others_late() -> None:
     assert intake.skipped.late == 0
 
 
-def test_a_document_far_ahead_is_held_until_its_time() -> None:
+def test_a_document_far_ahead_is_retained_until_its_time() -> None:
     intake = reading(0, S=0)
     today = now() / SECOND
     assert admit(intake, "ahead", today + 3 * 86_400)
     assert admit(intake, "right", today)
-    forget(intake)
-    assert held(intake) == ["ahead", "right"]
+    evict(intake)
+    assert stored(intake) == ["ahead", "right"]
 
 
 def test_half_a_surrogate_pair_is_no_character() -> None:
@@ -219,8 +219,8 @@ def test_the_documents_of_a_batch_are_judged_as_if_they_came_singly() -> None:
         (0, 1, 0),
     ]
     for intake in (together, singly):
-        forget(intake)
-    assert held(together) == held(singly)
+        evict(intake)
+    assert stored(together) == stored(singly)
     assert together.skipped == singly.skipped
     assert together.watermark == singly.watermark
 
@@ -236,7 +236,7 @@ def test_a_batch_that_is_given_up_leaves_nothing() -> None:
             given_up.add(document, ("S", frozenset()))
     now_ = (intake.latest, intake.last_arrival, intake.next_number, intake.documents)
     assert now_ == before
-    assert held(intake) == ["d"]
+    assert stored(intake) == ["d"]
     assert intake.skipped.total == 0
     assert admit(intake, "e", 50)
 
@@ -270,5 +270,5 @@ def test_an_id_that_comes_again_looks_at_its_own_composites_alone() -> None:
     assert arriving(intake, ("late", 1_000)) == (1, 0, 0)
     for n in range(200):
         looked.clear()
-        assert intake.has("S", intake.held[n].id, intake.watermark)
+        assert intake.has("S", intake.retained[n].id, intake.watermark)
         assert looked == [n, n + 200]

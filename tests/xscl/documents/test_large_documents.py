@@ -113,7 +113,7 @@ def test_results_are_the_same_copies(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_queries_alike_but_for_constants_have_the_same_matches(text: str) -> None:
+def test_queries_that_are_the_same_up_to_constants_have_the_same_matches(text: str) -> None:
     """Constants hold at the same nodes, be they elements or attributes."""
     random_ = random.Random(text)
     rows = [row(random_) for _ in range(12)]
@@ -143,7 +143,7 @@ def test_a_large_document_that_cannot_be_read_is_refused(
         for document in (torn, torn.decode()):
             with pytest.raises(xscl.DocumentError, match="'d' of stream 'S': line 12, col"):
                 engine.publish("S", document, id="d")
-            # Nor where nobody reads it.
+            # Nor where no query reads it.
             with pytest.raises(xscl.DocumentError, match="line 12"):
                 engine.publish("Q", document, id="d")
         with pytest.raises(xscl.DocumentError, match=r"character 1200 is a lone surrogate"):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.drawn import drawn
-from xpath_stage import json_values, string_value
 from xscl.documents.document import Document
 from xscl.documents.marked import MarkedText, marked_text
+from xscl.xpath_stage import json_values, string_value
 
 TEXTS = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), max_size=4)
 NAMES = st.sampled_from(["a", "b", "p:c"])
@@ -88,7 +88,7 @@ def test_xml(text: str, data: st.DataObject) -> None:
     assert without_layout(again) == without_layout(root)
     said = unescape(of_mark(marked, 1), {"&quot;": '"'})
     if attribute is None:
-        # Of an element without text beside its elements the white space is a matter of layout.
+        # In an element without text next to its elements, white space is a matter of layout.
         said, value = ("".join(text.split()) for text in (said, value))
     assert said == value
 

@@ -12,7 +12,7 @@ REACHES = st.dictionaries(st.integers(0, 4), st.integers(0, 9), max_size=5)
 
 
 class Queries:
-    """What leaf paths are reached, and for how long; a stream that nobody reads is let go."""
+    """Which leaf paths are reached, and for how long; a stream that no query reads is dropped."""
 
     def __init__(self) -> None:
         self.leaves: dict[int, int] = {}
@@ -30,7 +30,7 @@ class Queries:
     st.dictionaries(st.integers(0, 4), st.none() | st.integers(5, 6), max_size=2),
     st.lists(st.none() | st.integers(0, 30), min_size=1, max_size=4),
 )
-def test_what_is_held_is_what_a_query_can_reach(
+def test_what_is_retained_is_what_a_query_can_reach(
     documents: list[tuple[str, frozenset[int], int, dict[int, int]]],
     moved: dict[int, int | None],
     watermarks: list[int | None],
@@ -40,25 +40,25 @@ def test_what_is_held_is_what_a_query_can_reach(
     shapes: dict[int, tuple[str, frozenset[int]]] = {}
     for number, (stream, leaves, time, reaches) in enumerate(documents):
         shapes[number] = (stream, leaves)
-        retention.hold(number, time, (stream, leaves))
+        retention.retain(number, time, (stream, leaves))
         queries.leaves = reaches
         retention.queries_changed({})
     retention.queries_changed(moved)
     for number, (stream, leaves) in shapes.items():
         left = {moved.get(leaf, leaf) for leaf in leaves}
         shapes[number] = (stream, frozenset(leaf for leaf in left if leaf is not None))
-    held = set(shapes)
+    retained = set(shapes)
     for watermark in watermarks:
         reached = {
             number
-            for number in held
+            for number in retained
             if watermark is None
             or documents[number][2] >= watermark - (queries(shapes[number]) or 0)
         }
-        assert {n for n in held if retention.reaches(n, watermark)} == reached
-        assert set(retention.expired(watermark)) == held - reached
-        held = reached
-        assert len(retention) == len(held)
+        assert {n for n in retained if retention.reaches(n, watermark)} == reached
+        assert set(retention.expired(watermark)) == retained - reached
+        retained = reached
+        assert len(retention) == len(retained)
     queries.streams = {"R"}
     retention.queries_changed({})
-    assert set(retention.expired(None)) == {n for n in held if shapes[n][0] == "S"}
+    assert set(retention.expired(None)) == {n for n in retained if shapes[n][0] == "S"}

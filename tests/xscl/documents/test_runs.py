@@ -62,12 +62,12 @@ def found(envelopes: list[Any], batch: int, lateness: float | None) -> Any:
         for at in range(0, len(envelopes), batch):
             matches += engine.publish_many(envelopes[at : at + batch])
         matches += engine.flush()
-        skipped, held = engine.skipped, {one["id"] for one in engine.held()}
+        skipped, stored = engine.skipped, {one["id"] for one in engine.held()}
         counts = skipped.malformed, skipped.duplicate, skipped.late, engine.documents
         return (
             Counter((one.query, repr(one.result), one.documents) for one in matches),
             counts,
-            held,
+            stored,
         )
 
 
@@ -89,7 +89,7 @@ def test_documents_without_ids_and_times_are_of_their_arrival() -> None:
         engine.subscribe("C NEXT C")
         engine.publish_many([{"stream": "C", "json": {"a": 1}}] * 3)
         assert len(engine.flush()) == 2
-        assert len({one.id for one in engine._intake.held.values()}) == 3
+        assert len({one.id for one in engine._intake.retained.values()}) == 3
 
 
 def test_nobody_publishes_to_the_stream_of_a_sub_query() -> None:
@@ -112,13 +112,13 @@ def test_what_a_publisher_changes_afterwards_was_read_before() -> None:
 
 
 @pytest.mark.parametrize("lateness", [0, None])
-def test_what_no_query_can_reach_is_not_held(lateness: float | None) -> None:
+def test_what_no_query_can_reach_is_not_retained(lateness: float | None) -> None:
     with xscl.Engine(lateness=lateness) as engine:
         engine.subscribe("SELECT a FROM C NEXT{$2.a > $1.a} C")
         engine.publish_many(
             {"stream": "C", "id": f"{n}", "timestamp": n, "json": {"a": n}} for n in range(9)
         )
-        assert len(engine._intake.held) == (1 if lateness == 0 else 9)
+        assert len(engine._intake.retained) == (1 if lateness == 0 else 9)
 
 
 def test_a_batch_does_not_go_through_the_ids_of_all_before_it() -> None:

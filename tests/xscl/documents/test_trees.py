@@ -73,12 +73,12 @@ def test_closing_one_engine_leaves_the_trees_of_another() -> None:
         assert size
         with xscl.Engine() as other:
             other.subscribe("S//r[k = '7']")
-            (told,) = other.publish("S", large("d", 100))
-            assert told.result
+            (reported,) = other.publish("S", large("d", 100))
+            assert reported.result
         assert one._intake.trees.size == size
         assert other._intake.trees.size == 0
-        # A match is read as long as anybody holds it.
-        assert told.result == match.result
+        # A match can be read as long as there is a reference to it.
+        assert reported.result == match.result
 
 
 def test_a_match_does_not_hold_its_engine() -> None:

@@ -31,7 +31,7 @@ engine.publish_many(
 """
 
 
-def test_what_a_callback_may_have_missed_is_told_again(tmp_path: Path) -> None:
+def test_what_a_callback_may_have_missed_is_reported_again(tmp_path: Path) -> None:
     path = tmp_path / "state.duckdb"
     script = SCRIPT.format(text=PAIR)
     done = subprocess.run(
@@ -45,11 +45,11 @@ def test_what_a_callback_may_have_missed_is_told_again(tmp_path: Path) -> None:
             other.publish("S", "<a>1</a>", id=f"a{number}", timestamp=number)
         expected = other.publish("S", "<b>1</b>", id="b", timestamp=9)
     with xscl.Engine(path) as engine:
-        told: list[xscl.Match] = []
-        engine.subscribe(PAIR, name="pair", on_match=told.append)
-        assert told == expected
-        assert [match.to_dict() for match in told] == [match.to_dict() for match in expected]
-        assert [match.xml().tag for match in told] == ["result"] * 4
+        reported: list[xscl.Match] = []
+        engine.subscribe(PAIR, name="pair", on_match=reported.append)
+        assert reported == expected
+        assert [match.to_dict() for match in reported] == [match.to_dict() for match in expected]
+        assert [match.xml().tag for match in reported] == ["result"] * 4
         engine.cancel("other")
     with xscl.Engine(path) as engine:
         again: list[xscl.Match] = []
@@ -79,14 +79,14 @@ def test_a_transaction_during_a_callback_does_not_say_that_it_has_returned(tmp_p
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert done.stdout.split() == ["a0", "a1"]
-    told: list[xscl.Match] = []
+    reported: list[xscl.Match] = []
     with xscl.Engine(path) as engine:
-        engine.subscribe(PAIR, name="pair", on_match=told.append)
+        engine.subscribe(PAIR, name="pair", on_match=reported.append)
         assert engine.documents == 6
-    assert {"a1", "a2", "a3"} <= {match.documents[0] for match in told}
+    assert {"a1", "a2", "a3"} <= {match.documents[0] for match in reported}
 
 
-def test_results_are_told_again_as_they_were(tmp_path: Path) -> None:
+def test_results_are_reported_again_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "state.duckdb"
     texts = {
         "json": JSON,
@@ -144,13 +144,13 @@ def test_rows_and_texts_are_attached_to(tmp_path: Path) -> None:
     with xscl.Engine(path) as engine:
         engine.subscribe_many(text, rows)
         engine.load(queries)
-    told: list[xscl.Match] = []
+    reported: list[xscl.Match] = []
     with xscl.Engine(path) as engine:
-        engine.subscribe_many(text, rows, on_match=told.append)
-        engine.load(queries, on_match=told.append)
+        engine.subscribe_many(text, rows, on_match=reported.append)
+        engine.load(queries, on_match=reported.append)
         assert len(engine.subscriptions) == 5
         engine.publish("S", "<a>2</a>")
-        assert sorted(match.query for match in told) == ["q3", "two"]
+        assert sorted(match.query for match in reported) == ["q3", "two"]
 
 
 def test_an_error_in_a_transaction_leaves_the_file_as_it_was(tmp_path: Path) -> None:

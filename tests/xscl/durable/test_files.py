@@ -1,4 +1,4 @@
-"""State files: made, refused, locked, looked at, written anew."""
+"""State files: made, refused, locked, looked at, rewritten."""
 
 from __future__ import annotations
 
@@ -24,6 +24,36 @@ from xscl.durable.schema import VERSION
 PAIR = "S//a->x FOLLOWED BY {x = y} S//b->y"
 OF_VERSION_1 = Path(__file__).with_name("state-1.duckdb.gz")
 """Made by the first version, with what its test below says."""
+OF_VERSION_4 = Path(__file__).with_name("state-4.duckdb.gz")
+"""Made by version 4: `EVENT_QUERIES` had `EARLY` events, the last one after a restart."""
+
+EVENT_QUERIES = {
+    "next": "SELECT * FROM S NEXT{$1.a = $2.a} T",
+    "fold": "SELECT a, n, total FROM (SELECT a, 1 AS n, b AS total, b FROM S) "
+    "FOLD{$1.a = $2.a, $2.b > $.total, $.n + 1 AS n, $2.b AS total} (SELECT a, b FROM T)",
+    "both": "SELECT a, b FROM (S UNION (SELECT a, b + 1 AS b FROM T)) NEXT{$1.a = $2.a} T",
+    "mean": "SELECT a, AVG(b) AS mean FROM WINDOW{20 s}(S) GROUP BY a",
+    "feeds": "SELECT a, b + 1 AS c FROM S PUBLISH U",
+    "above": "SELECT * FROM U NEXT{$1.a = $2.a} U",
+    "pattern": "EVENT SEQ(S x, T y) WHERE [a] WITHIN 100 s",
+    "eager": "SELECT * FROM S NEXT{$1.b < $2.b} S",
+}
+EARLY = [
+    ("S", 1, {"a": "x", "b": 1}),
+    ("T", 2, {"a": "x", "b": 2, "c": None}),
+    ("S", 3, {"a": "y", "b": 3, "d": [1, 2]}),
+    ("T", 9, {"a": "y", "b": 4}),
+    ("S", 10, {"a": "x", "b": 5, "e": {"f": 1}}),
+    ("S", 11, {"a": "x", "b": 9}),
+]
+LATE = [
+    ("T", 8, {"a": "x", "b": 7}),
+    ("T", 12, {"a": "y", "b": 9}),
+    ("S", 13, {"a": "x", "b": 6}),
+    ("T", 15, {"a": "x", "b": 8}),
+    ("S", 40, {"a": "z", "b": 0}),
+    ("T", 50, {"a": "z", "b": 1}),
+]
 
 
 def filled(path: Path) -> Path:
@@ -93,10 +123,10 @@ def of_version(version: int | None, path: Path) -> Path:
 
 
 def test_an_unknown_older_version_or_none_is_refused(state: Path) -> None:
-    refused(of_version(0, state), "made by xscl 0.0, which .* go on with xscl 0.0, or name another")
+    refused(of_version(0, state), "made by xscl 0.0, which .* continue with xscl 0.0, or name")
     with pytest.raises(xscl.StateError, match="is a state of version 0, made by"):
         run("state", str(state))
-    refused(of_version(None, state), "does not tell its version")
+    refused(of_version(None, state), "does not state its version")
 
 
 def test_an_older_version_is_brought_to_this_one(
@@ -107,6 +137,7 @@ def test_an_older_version_is_brought_to_this_one(
         connection.execute("ALTER TABLE counters DROP lateness")
         connection.execute("ALTER TABLE counters DROP advanced")
         connection.execute("ALTER TABLE counters DROP flushed")
+        connection.execute("ALTER TABLE counters DROP unknown")
         connection.execute("ALTER TABLE documents DROP start")
         for relation in ("patterns", "tallies", "floors"):
             connection.execute(f"DROP TABLE {relation}")
@@ -133,8 +164,8 @@ def test_an_older_version_is_brought_to_this_one(
         assert engine.documents == 2
         found = engine.publish("S", "<b>1</b>", id="b", timestamp=5)
         assert [match.documents for match in found] == [("d1", "b"), ("d2", "b")]
-    told = json.loads(run("state", str(state), "--format", "json")[1])
-    assert (told["version"], told["lateness"]) == (VERSION, 7)
+    shown = json.loads(run("state", str(state), "--format", "json")[1])
+    assert (shown["version"], shown["lateness"]) == (VERSION, 7)
 
 
 def test_a_folder_or_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -179,9 +210,9 @@ def test_the_first_version_opens(tmp_path: Path) -> None:
             "pair", "chain", "many[0]", "many[2]", "late", "p", "inner",
         ]  # fmt: skip
         assert (engine.documents, engine.skipped.duplicate) == (5, 1)
-        told: list[xscl.Match] = []
-        engine.subscribe(PAIR, name="pair", on_match=told.append)
-        assert [(match.id, match.documents) for match in told] == [
+        shown: list[xscl.Match] = []
+        engine.subscribe(PAIR, name="pair", on_match=shown.append)
+        assert [(match.id, match.documents) for match in shown] == [
             ("77500fb13ff9fcc686517204a82cffb1", ("d1", "d2"))
         ]
         found = engine.publish("S", "<b>1</b>", id="d6", timestamp=6)
@@ -197,6 +228,29 @@ def test_the_first_version_opens(tmp_path: Path) -> None:
             ("late", "d6", "d7"),
             ("many[0]", "d7"),
         ]
+
+
+def test_event_queries_of_version_4_continue(tmp_path: Path) -> None:
+    path = tmp_path / "state.duckdb"
+    path.write_bytes(gzip.decompress(OF_VERSION_4.read_bytes()))
+
+    def published(engine: xscl.Engine, events: list[tuple[str, int, object]]) -> list[object]:
+        found = [
+            match
+            for stream, time, value in events
+            for match in engine.publish(stream, value, timestamp=time)
+        ]
+        return [(one.query, one.start, one.time, one.result) for one in [*found, *engine.flush()]]
+
+    with xscl.Engine(lateness=5) as uninterrupted:
+        for name, text in EVENT_QUERIES.items():
+            uninterrupted.subscribe(text, name=name)
+        for stream, time, value in EARLY:
+            uninterrupted.publish(stream, value, timestamp=time)
+        expected = published(uninterrupted, LATE)
+    assert {name for name, *_ in expected} == EVENT_QUERIES.keys()  # type: ignore[misc]
+    with xscl.Engine(path) as engine:
+        assert published(engine, LATE) == expected
 
 
 def test_queries_that_come_and_go_leave_nothing_behind(state: Path) -> None:
@@ -218,24 +272,26 @@ LIVES = {
         "SELECT <r>{x}</r> FROM S//a->x JOIN {x = y, 4} S//b->y PUBLISH R;"
         "R//a->x JOIN {x = y, 6} S//c->y"
     ),
-    "queries alike but for constants": "; ".join(
+    "queries that differ in constants": "; ".join(
         f"S//a->x[. = '{n}'] FOLLOWED BY {{x = y, {n + 1}}} S//b->y" for n in range(3)
     ),
 }
 
 
 @pytest.mark.parametrize("queries", LIVES.values(), ids=LIVES.keys())
-def test_a_file_has_the_documents_that_are_held_and_no_others(tmp_path: Path, queries: str) -> None:
+def test_a_file_has_the_documents_that_are_retained_and_no_others(
+    tmp_path: Path, queries: str
+) -> None:
     """After any call, as a kill would leave it; also of queries that are cancelled, and in an
-    engine that is opened anew."""
+    engine that is opened again."""
     random_ = random.Random(queries)
-    path, held = tmp_path / "state.duckdb", tmp_path / "as it is.duckdb"
+    path, retained = tmp_path / "state.duckdb", tmp_path / "as it is.duckdb"
     came: list[str] = []
     gone = 0
 
     def check(engine: xscl.Engine) -> int:
-        as_after_a_kill(path, held)
-        with duckdb.connect(held) as connection:
+        as_after_a_kill(path, retained)
+        with duckdb.connect(retained) as connection:
             rows = connection.execute("SELECT id FROM documents").fetchall()
         written = {id for (id,) in rows if id in came}
         assert written == {id for id in came if engine.holds(id)}
@@ -274,13 +330,17 @@ def run(*arguments: str) -> tuple[int, str]:
     return done.return_value, done.output
 
 
-def test_xscl_state_tells_what_is_in_it(state: Path) -> None:
-    told = json.loads(run("state", str(state), "--format", "json")[1])
-    assert told["queries"] == ["pair"]
-    assert (told["version"], told["subscriptions"], told["documents"]) == (VERSION, 1, 2)
-    assert told["streams"]["S"]["documents"] == 2
-    assert told["lateness"] == 100
-    assert told["bytes_of_documents"] == len('<a>1</a>{"a":1}')
+def test_xscl_state_shows_its_contents(state: Path) -> None:
+    shown = json.loads(run("state", str(state), "--format", "json")[1])
+    assert shown["queries"] == ["pair"]
+    assert (shown["version"], shown["subscriptions"], shown["documents"]) == (
+        VERSION,
+        1,
+        2,
+    )
+    assert shown["streams"]["S"]["documents"] == 2
+    assert shown["lateness"] == 100
+    assert shown["bytes_of_documents"] == len('<a>1</a>{"a":1}')
     text = run("state", str(state))[1]
     assert "1: pair" in text
     assert "undelivered  0 matches" in text
@@ -290,16 +350,16 @@ def test_xscl_state_tells_what_is_in_it(state: Path) -> None:
     ]
 
 
-def test_xscl_state_tells_what_waits_and_how_far_sources_were_read(state: Path) -> None:
+def test_xscl_state_shows_what_is_pending_and_how_far_sources_were_read(state: Path) -> None:
     with xscl.Engine(state) as engine:
         engine.subscribe(PAIR, name="pair", on_match=print)
         with engine.transaction():
             engine.publish("S", "<b>1</b>", id="b", timestamp=3)
             # As by a kill after the transaction.
             engine._transactions._postponed.clear()
-    told = json.loads(run("state", str(state), "--format", "json")[1])
-    assert told["waiting"] == [{"sink": "callback", "query": "pair", "matches": 2}]
-    assert told["undelivered"] == 2
+    shown = json.loads(run("state", str(state), "--format", "json")[1])
+    assert shown["waiting"] == [{"sink": "callback", "query": "pair", "matches": 2}]
+    assert shown["undelivered"] == 2
     assert run("state", str(state))[1].splitlines()[-1].split() == ["callback", "pair", "2"]
 
 
@@ -308,7 +368,7 @@ def test_xscl_state_of_something_else_is_an_error() -> None:
         run("state", __file__)
 
 
-def test_compaction_gives_free_room_back(tmp_path: Path) -> None:
+def test_compaction_gives_free_space_back(tmp_path: Path) -> None:
     path = tmp_path / "it's a state.duckdb"
     with xscl.Engine(path, lateness=0) as engine:
         engine.subscribe("S//a->x FOLLOWED BY {x = y, 10} S//b->y", name="pair")

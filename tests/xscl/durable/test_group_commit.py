@@ -1,5 +1,5 @@
-"""Documents that are written to a state file together: what waits is promised to nobody, and what
-is promised is written, whatever ends the process."""
+"""Documents that are written to a state file together: pending ones are not promised, and what is
+promised is written, whatever ends the process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def publish(engine: xscl.Engine) -> list[xscl.Match]:
 
 
 def written(path: Path, to: Path) -> tuple[int, int]:
-    """How many documents, and how many matches that wait for a callback, a kill would leave."""
+    """How many documents, and how many matches pending for a callback, a kill would leave."""
     as_after_a_kill(path, to)
     with looking_at(to) as connection:
         ((documents,),) = connection.execute("SELECT documents FROM counters").fetchall()
@@ -41,18 +41,18 @@ def written(path: Path, to: Path) -> tuple[int, int]:
     return documents, waiting
 
 
-def test_what_waits_is_handed_to_nobody(tmp_path: Path) -> None:
+def test_what_is_pending_is_handed_to_no_one(tmp_path: Path) -> None:
     path = tmp_path / "state.duckdb"
-    told: list[str] = []
+    reported: list[str] = []
     with xscl.Engine(path, commit_every="1 h") as engine:
-        engine.subscribe(PAIR, name="pair", on_match=lambda match: told.append(match.id))
+        engine.subscribe(PAIR, name="pair", on_match=lambda match: reported.append(match.id))
         with engine.stream("pairs") as pairs:
             found = [match.id for match in publish(engine)]
             assert len(found) == 2
-            assert (told, len(pairs)) == ([], 0)
+            assert (reported, len(pairs)) == ([], 0)
             assert written(path, tmp_path / "before.duckdb") == (0, 0)
             engine.commit()
-            assert told == found
+            assert reported == found
             assert [next(pairs).id for _ in found] == found
         # That the callback has returned is in the next transaction.
         assert written(path, tmp_path / "after.duckdb") == (3, 2)
@@ -80,28 +80,28 @@ def test_a_process_that_is_killed_after_a_commit_hands_over_at_its_next_start(
     assert again == found
 
 
-def test_what_waits_is_written_though_nobody_calls(tmp_path: Path) -> None:
+def test_what_is_pending_is_written_without_a_call(tmp_path: Path) -> None:
     path = tmp_path / "state.duckdb"
-    told, threads = threading.Event(), list[threading.Thread]()
+    reported, threads = threading.Event(), list[threading.Thread]()
 
     def take(match: xscl.Match) -> None:
         threads.append(threading.current_thread())
-        told.set()
+        reported.set()
 
     with xscl.Engine(path, commit_every=0.05) as engine:
         engine.subscribe(PAIR, name="pair", on_match=take)
         for number in range(2):
             # A second group begins a delay of its own.
-            told.clear()
+            reported.clear()
             engine.publish("S", f"<a>{number}</a>", id=f"a{number}", timestamp=number)
             engine.publish("S", f"<b>{number}</b>", id=f"b{number}", timestamp=9)
-            assert told.wait(300)
+            assert reported.wait(300)
             documents, _ = written(path, tmp_path / f"{number}.duckdb")
             assert documents == 2 * (number + 1)
     assert len(threads) == 2
 
 
-def test_queries_are_written_at_once_with_what_waits(tmp_path: Path) -> None:
+def test_queries_are_written_together_with_what_is_pending(tmp_path: Path) -> None:
     path = tmp_path / "state.duckdb"
     with xscl.Engine(path, commit_every="1 h") as engine:
         engine.subscribe(PAIR, name="pair")
@@ -164,14 +164,14 @@ KILLS = (
 @pytest.mark.parametrize(
     ("form", "kills"), [(("-o", "out.jsonl"), KILLS), ((), KILLS[:2])], ids=["file", "output"]
 )
-def test_killed_while_batches_wait_nothing_is_lost(
+def test_killed_while_batches_are_pending_nothing_is_lost(
     tmp_path: Path, form: tuple[str, ...], kills: Sequence[tuple[str, str]]
 ) -> None:
     """A file has each match once, byte for byte; standard output at least once."""
     (tmp_path / "q.xscl").write_text(QUERIES)
     (tmp_path / "e.jsonl").write_text(events(range(200)))
     expected = run_xscl(*RUN, at=tmp_path).stdout
-    told = set[str]()
+    reported = set[str]()
     for kill, every in (*kills, ("", "1 h")):
         state = ("--state", "s.duckdb", "--commit-every", every)
         environment = {**os.environ, "XSCL_CRASH_AT": kill}
@@ -179,12 +179,12 @@ def test_killed_while_batches_wait_nothing_is_lost(
         # Late points are met by the runs that get so far.
         assert done.returncode in (0, -signal.SIGKILL), done.stderr
         # A line that a kill has torn is written again.
-        told.update(line for line in done.stdout.splitlines(keepends=True) if line[-1] == "\n")
+        reported.update(line for line in done.stdout.splitlines(keepends=True) if line[-1] == "\n")
     assert done.returncode == 0
     if form:
         assert (tmp_path / "out.jsonl").read_text() == expected
     else:
-        assert told == set(expected.splitlines(keepends=True))
+        assert reported == set(expected.splitlines(keepends=True))
 
 
 def test_a_delay_needs_a_state(tmp_path: Path) -> None:

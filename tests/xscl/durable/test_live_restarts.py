@@ -40,7 +40,7 @@ class LiveRestarts(Live):
         self.path = Path(folder) / "state-0.duckdb"
         self.opened = 0
         self.asked: dict[str, Query] = {}
-        self.known: set[str] = set()  # Ids of matches told.
+        self.known: set[str] = set()  # Ids of reported matches.
         self.engine = xscl.Engine(self.path, lateness=self.lateness, **self.options)
 
     def teardown(self) -> None:
@@ -53,7 +53,7 @@ class LiveRestarts(Live):
         super().add(name, query, history=history)
 
     def compare(self, rows: list[Any]) -> None:
-        self.known |= {match.id for match in self.told}
+        self.known |= {match.id for match in self.reported}
         super().compare(rows)
 
     # Ends and beginnings.
@@ -65,17 +65,17 @@ class LiveRestarts(Live):
         self.engine.close()
         self.begin(said=said)
         self.attach()
-        assert self.told == []
+        assert self.reported == []
         self.compare([])
 
     @precondition(lambda self: self.opened < MOST_OPENINGS)
     @rule()
     def kill(self) -> None:
-        """Between two calls: what was told may be told again, under its id."""
+        """Between two calls: what was reported may be reported again, under its id."""
         self.begin_after_a_kill()
         self.attach()
-        assert {match.id for match in self.told} <= self.known
-        self.told.clear()
+        assert {match.id for match in self.reported} <= self.known
+        self.reported.clear()
         self.compare([])
 
     @precondition(lambda self: self.opened < MOST_OPENINGS)
@@ -85,7 +85,7 @@ class LiveRestarts(Live):
         passed=st.integers(0, 2),
     )
     def kill_at(self, point: str, drawn: list[tuple[str, int, int]], passed: int) -> None:
-        """Before the batch is in the file it has not come; after that its matches are told."""
+        """Before the batch is in the file it has not come; after that its matches are reported."""
         self.clock += passed
         documents = [self.document(*each) for each in drawn]
         rows = [] if point in BEFORE else self.expected(documents)
@@ -94,17 +94,17 @@ class LiveRestarts(Live):
             self.publish_to_engine(documents)
         self.begin_after_a_kill()
         self.attach()
-        told = {match.id: match for match in self.told}
+        reported = {match.id: match for match in self.reported}
         if point in BEFORE:
-            assert told.keys() <= before
-            self.told.clear()
+            assert reported.keys() <= before
+            self.reported.clear()
             self.compare([])
             self.publish_batch(documents)
             return
-        # Those of the call before it are not told again: this one's transaction has them handed
+        # Those of the call before it are not reported again: this one's transaction has them handed
         # over.
-        assert len(self.told) == len(told) * (2 if point == "after delivery" else 1)
-        self.told[:] = told.values()
+        assert len(self.reported) == len(reported) * (2 if point == "after delivery" else 1)
+        self.reported[:] = reported.values()
         self.compare(rows)
 
     @precondition(lambda self: self.model.names and self.opened < MOST_OPENINGS)
@@ -120,7 +120,7 @@ class LiveRestarts(Live):
             self.model.cancel(name)
         self.begin_after_a_kill()
         self.attach()
-        self.told.clear()
+        self.reported.clear()
         self.compare([])
 
     def begin(self, *, said: bool) -> None:
@@ -137,10 +137,10 @@ class LiveRestarts(Live):
         self.begin(said=False)
 
     def attach(self) -> None:
-        """Asks for the queries again, with their callbacks."""
+        """Subscribes the queries again, with their callbacks."""
         for name in self.model.names:
             text = xscl_text(self.asked[name])
-            self.engine.subscribe(text, name=name, on_match=self.told.append)
+            self.engine.subscribe(text, name=name, on_match=self.reported.append)
         assert [each.name for each in self.engine.subscriptions] == self.model.names
 
     # Query files.
@@ -179,10 +179,10 @@ class LiveRestarts(Live):
         self.begin(said=True)
         texts = read_texts([str(path)], ())
         plan = self.engine.plan((one.text, one.tables) for one in texts)
-        if set(plan.going_on) - set(kept):
+        if set(plan.continuing) - set(kept):
             # Another text may say the same.
             reject()
-        found = (plan.going_on, plan.starting, plan.changed, plan.stopping)
+        found = (plan.continuing, plan.starting, plan.changed, plan.stopping)
         assert list(map(set, found)) == list(map(set, (kept, added, changed, gone)))
         event("query file: some go on" if kept else "query file: none goes on")
         for name in (*plan.changed, *plan.stopping):
@@ -197,7 +197,7 @@ class LiveRestarts(Live):
         assert take_queries(self.engine, texts, lambda line: None) == (0, [])
         assert [each.name for each in self.engine.subscriptions] == self.model.names
         for subscription in self.engine.subscriptions:
-            subscription.on_match = self.told.append
+            subscription.on_match = self.reported.append
         self.compare([])
 
 

@@ -94,9 +94,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 
 def state() -> tuple[dict[str, object], str]:
-    told = CliRunner().invoke(cli, ["state", "s.duckdb", "--format", "json"]).stdout
+    reported = CliRunner().invoke(cli, ["state", "s.duckdb", "--format", "json"]).stdout
     shown = CliRunner().invoke(cli, ["state", "s.duckdb"], env={"COLUMNS": "200"}).stdout
-    return json.loads(told), shown
+    return json.loads(reported), shown
 
 
 @pytest.mark.parametrize("sink", ["exec", "webhook"])
@@ -107,14 +107,14 @@ def test_what_was_not_taken_is_in_the_state_for_the_next_start(place: Place, sin
         assert done.return_value == 4
         kept = f"not delivered by --{sink}: 2 matches, kept in the state; the next run tries again"
         assert kept in done.stderr
-        told, shown = state()
-        assert told["undelivered"] == 2
-        assert told["waiting"] == [
+        reported, shown = state()
+        assert reported["undelivered"] == 2
+        assert reported["waiting"] == [
             {"sink": sink, "query": query, "matches": 1} for query in sorted(BOTH)
         ]
         assert all(query in shown and sink in shown for query in BOTH)
         assert not place.taken()
-    # A run without it lets them wait, and says so.
+    # A run without it leaves them pending, and says so.
     done = place.once("--state", "s.duckdb")
     assert done.return_value == 0
     assert f"waiting for --{sink}, which is not given: 2 matches" in done.stderr
@@ -312,7 +312,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("option", "content", "said"), WRONG.values(), ids=WRONG.keys())
-def test_what_cannot_be_sent_is_told_before_anything_is(
+def test_what_cannot_be_sent_is_reported_before_anything_is(
     place: Place, option: str, content: str, said: str
 ) -> None:
     Path("wrong").write_bytes(content.encode("utf-8", "surrogateescape"))

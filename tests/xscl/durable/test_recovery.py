@@ -1,4 +1,5 @@
-"""An engine that is opened anew is the engine that it was: beside one that was never closed."""
+"""An engine that is opened again is the engine that it was: compared with one that was never
+closed."""
 
 from __future__ import annotations
 
@@ -22,12 +23,13 @@ NOT_KEPT = ("in_process", "joined", "memory", "paths", "automaton_states")
 label paths of documents that have gone are not known any more."""
 
 OF_CANCELLED = ("witnesses", "strings", "streams", "shared_queries", "constants", "rows")
-"""What a query that is gone has asked of documents stays for one that asks the same of later ones,
-though that cannot reach it, and one that was like it stays a form; until it is opened anew."""
+"""What a cancelled query has needed of documents stays for one that needs the same of later
+ones, though that cannot reach it, and one that was similar to it stays a form; until it is
+opened again."""
 
 
 class Twins:
-    """A durable engine, opened anew now and then, and one in memory that never is."""
+    """A durable engine, opened again now and then, and one in memory that never is."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         self.path = path
@@ -49,8 +51,8 @@ class Twins:
     def both(self, call: Any) -> None:
         found = []
         for engine in (self.durable, self.other):
-            told = call(engine)
-            found.append([(m.to_dict()) for m in told] if isinstance(told, list) else told)
+            answer = call(engine)
+            found.append([(m.to_dict()) for m in answer] if isinstance(answer, list) else answer)
         assert found[0] == found[1]
 
     def check(self) -> None:
@@ -130,8 +132,8 @@ def test_members_of_forms_come_back(twins: Twins) -> None:
     rows = [{"v": str(number % 5)} for number in range(50)]
     twins.both(lambda engine: len(engine.subscribe_many(text, rows)))
     for number in range(20):
-        alike = f"S//a[. = '{number}'] FOLLOWED BY {{, 5}} S//b"
-        twins.both(lambda engine, alike=alike: engine.subscribe(alike).name)
+        similar = f"S//a[. = '{number}'] FOLLOWED BY {{, 5}} S//b"
+        twins.both(lambda engine, similar=similar: engine.subscribe(similar).name)
     publish(twins, "d1", 1, "<a>3</a>")
     twins.both(lambda engine: engine.cancel("many[3]"))
     twins.cancelled = True
@@ -185,7 +187,7 @@ step = st.one_of(
     7,
     phases=(Phase.generate,),
 )
-def test_an_engine_that_is_opened_anew_is_as_one_that_was_never_closed(
+def test_an_engine_that_is_opened_again_is_as_one_that_was_never_closed(
     tmp_path_factory: pytest.TempPathFactory,
     first: list[str],
     lateness: float | None,
@@ -224,7 +226,8 @@ def test_an_engine_that_is_opened_anew_is_as_one_that_was_never_closed(
                 case "subscribe":
                     subscribe(what[0], history=what[1])
                 case "cancel":
-                    # Of what only a cancelled query could reach, duplicates may be told for longer.
+                    # Of what only a cancelled query could reach, duplicates may be answer for
+                    # longer.
                     twins.cancelled = lateness is None
                     if lateness is None and names[what % len(names)] in {
                         s.name for s in twins.other.subscriptions

@@ -1,4 +1,4 @@
-"""`xscl run --state` as a user types it: ended anywhere, it goes on, and its file has each match
+"""`xscl run --state` as a user types it: ended anywhere, it continues, and its file has each match
 once."""
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -78,7 +79,7 @@ def test_a_file_that_lacks_what_was_written_is_refused(folder: Path) -> None:
     done = xscl(*DURABLE, at=folder)
     assert done.returncode == 1
     assert "out.jsonl has 0 bytes, but" in done.stderr
-    assert "go on in another file" in done.stderr
+    assert "continue in another file" in done.stderr
     (folder / "out.jsonl").unlink()
     assert "out.jsonl is not there" in xscl(*DURABLE, at=folder).stderr
 
@@ -105,9 +106,9 @@ def test_a_file_that_is_named_twice_is_read_twice(folder: Path) -> None:
         done = xscl(*DURABLE, *twice, at=folder, crash=crash)
     assert "Traceback" not in done.stderr
     assert (folder / "out.jsonl").read_text() == plain.stdout
-    told = json.loads(xscl("state", "s.duckdb", "--format", "json", at=folder).stdout)
-    assert [place["line"] for place in told["inputs"].values()] == [400, 400]
-    assert sum(told["skipped"].values()) == 400
+    reported = json.loads(xscl("state", "s.duckdb", "--format", "json", at=folder).stdout)
+    assert [place["line"] for place in reported["inputs"].values()] == [400, 400]
+    assert sum(reported["skipped"].values()) == 400
     assert "0 documents, 0 skipped" in xscl(*DURABLE, *twice, at=folder).stderr
 
 
@@ -119,7 +120,30 @@ def test_another_file_of_the_name_is_read_from_its_beginning(folder: Path) -> No
     assert "100 documents, 0 skipped" in done.stderr
 
 
-def test_a_compressed_file_goes_on_at_its_place(folder: Path, undisturbed: str) -> None:
+@pytest.mark.parametrize("older", [False, True])
+def test_rows_of_another_file_of_the_name_are_others(tmp_path: Path, older: bool) -> None:
+    """Without ids of their own: each is one of its number, and of none of the file before it, nor
+    of what a state file of before knows by its place in bytes."""
+    (tmp_path / "q.xscl").write_text("S//a->x JOIN {x = y, INF} S//a->y")
+    run = ("run", "q.xscl", "--events", "e.jsonl", "--state", "s.duckdb", "--format", "jsonl")
+    line = '{"xml": "<a>%s</a>"}\n'
+    ids: list[list[str]] = []
+    for number, values in enumerate(("ab", "ca", "cad")):
+        (tmp_path / "e.jsonl").write_text("".join(line % one for one in values))
+        done = xscl(*run, at=tmp_path)
+        assert f"{1 if number == 2 else 2} document" in done.stderr, done.stderr
+        assert ", 0 skipped" in done.stderr
+        ids += [json.loads(match)["documents"] for match in done.stdout.splitlines()]
+        if older and number == 0:
+            with closing(duckdb.connect(str(tmp_path / "s.duckdb"))) as state:
+                state.execute(
+                    "UPDATE inputs SET position = replace(position, ', \"others\": 0', '')"
+                )
+    first = "e.jsonl(3):2" if older else "e.jsonl(2):2"
+    assert {frozenset(pair) for pair in ids} == {frozenset({"e.jsonl:1", first})}
+
+
+def test_a_compressed_file_continues_at_its_place(folder: Path, undisturbed: str) -> None:
     (folder / "e.jsonl.gz").write_bytes(gzip.compress(events(range(400)).encode()))
     durable = [part.replace("e.jsonl", "e.jsonl.gz") for part in DURABLE]
     xscl(*durable, at=folder, crash="after commit:4")
@@ -170,7 +194,7 @@ def test_a_feed_has_the_newest_matches_of_all_runs(folder: Path, form: str) -> N
 # A changed query file.
 
 
-def test_queries_that_say_the_same_go_on_and_others_start(folder: Path) -> None:
+def test_queries_that_say_the_same_continue_and_others_start(folder: Path) -> None:
     (folder / "e.jsonl").write_text(events(range(200)))
     assert xscl(*DURABLE, at=folder).returncode == 0
     (folder / "q.xscl").write_text(
@@ -228,8 +252,8 @@ def test_an_interrupt_finishes_the_batch_and_keeps_the_state(
         process.stdin.write(events(range(20, 22)) + events(range(60, 62)))
         process.stdin.flush()
         # All that the four documents have: the last of them has been taken.
-        told = sorted(json.loads(process.stdout.readline())["query"] for _ in range(4))
-        assert told == ["chain", "pair", "pair", "pair"]
+        reported = sorted(json.loads(process.stdout.readline())["query"] for _ in range(4))
+        assert reported == ["chain", "pair", "pair", "pair"]
         process.send_signal(number)
         _, said = process.communicate(timeout=300)
     assert process.returncode == 130, said

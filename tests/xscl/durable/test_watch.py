@@ -1,4 +1,5 @@
-"""`xscl watch --state`: what polling remembers, what is held and what waits, in one file."""
+"""`xscl watch --state`: the state of polling, retained documents and pending matches, in one
+file."""
 
 from __future__ import annotations
 
@@ -47,9 +48,9 @@ def test_a_pair_over_two_runs_and_validators_that_are_kept(server: Server, folde
     assert server.asked("/s")[-1].headers["if-none-match"] == b'"one"'
     assert found(watch(server, folder).stdout) == []
     assert [one.name for one in folder.iterdir() if "feeds" in one.name] == []
-    told = xscl("feeds", "s.duckdb", at=folder)
-    assert told.returncode == 0
-    assert server.url("/s") in told.stdout
+    reported = xscl("feeds", "s.duckdb", at=folder)
+    assert reported.returncode == 0
+    assert server.url("/s") in reported.stdout
 
 
 def test_a_kill_costs_no_match_and_the_file_has_each_once(server: Server, folder: Path) -> None:
@@ -64,7 +65,9 @@ def test_a_kill_costs_no_match_and_the_file_has_each_once(server: Server, folder
     assert found((folder / "out.jsonl").read_text()) == ["all", "follow-up"]
 
 
-def test_what_waits_for_a_webhook_is_posted_by_the_next_run(server: Server, folder: Path) -> None:
+def test_what_is_pending_for_a_webhook_is_posted_by_the_next_run(
+    server: Server, folder: Path
+) -> None:
     server.site["/s"] = Reply(body=FIRST)
     server.site["/r"] = Reply(body=SECOND)
     posted: list[Request] = []
@@ -81,9 +84,9 @@ def test_what_waits_for_a_webhook_is_posted_by_the_next_run(server: Server, fold
     assert done.returncode == 0, done.stderr
     ids = [request.headers["idempotency-key"] for request in posted]
     assert len(set(ids)) == 2
-    told = len(posted)
+    reported = len(posted)
     assert watch(server, folder, *hook).returncode == 0
-    assert len(posted) == told
+    assert len(posted) == reported
 
 
 LATER = """\
@@ -96,7 +99,7 @@ S//item
 
 
 def test_a_query_that_comes_later_finds_what_is_retained(server: Server, folder: Path) -> None:
-    """Once, whatever kills the command meanwhile; one that has changed goes on from now on."""
+    """Once, whatever kills the command meanwhile; one that has changed continues from now on."""
     server.site["/s"] = Reply(body=FIRST)
     server.site["/r"] = Reply(body=SECOND)
     (folder / "q.xscl").write_text("-- name: all\nS//nothing")

@@ -1,8 +1,8 @@
-"""Drawn queries and documents as the engine and the nested loops take them, and the matches of
-both as they tell them.
+"""Drawn queries and documents as the engine and the nested loops take them, and the matches of both
+as they report them.
 
-A published document is told by the match that it comes from, so that the oracle, which does not
-know how matches are numbered, can say the same; a sub-query's result is `*`.
+A published document is identified by the match that it comes from, so that the oracle, which does
+not know how matches are numbered, can say the same; a sub-query's result is `*`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,20 @@ from tests.oracle.standing import evaluate
 from tests.oracle.terms import Document, Query
 from tests.xscl.engine.three_ways import in_three_ways
 
-__all__ = ["TIMES", "Teller", "Told", "batches", "expected", "in_loops", "run", "told_by_oracle"]
+__all__ = [
+    "TIMES",
+    "ReportedMatch",
+    "Reporter",
+    "batches",
+    "expected",
+    "in_loops",
+    "reported_by_oracle",
+    "run",
+]
 
 TIMES = range(7)
 
-Told = tuple[str, tuple[object, ...], tuple[int, ...], tuple[tuple[str, int], ...]]
+ReportedMatch = tuple[str, tuple[object, ...], tuple[int, ...], tuple[tuple[str, int], ...]]
 """A query's name, the documents, the numbers of the output nodes, those of the bindings."""
 
 
@@ -42,50 +51,50 @@ def in_loops(
     ]
 
 
-def told_by_oracle(rows: Iterable[Row]) -> Counter[Told]:
-    """An attribute bears its element's number, so that rows may fall together: a multiset."""
-    return Counter(map(_told_row, rows))
+def reported_by_oracle(rows: Iterable[Row]) -> Counter[ReportedMatch]:
+    """An attribute has its element's number, so that rows may coincide: a multiset."""
+    return Counter(map(_reported_row, rows))
 
 
-def _told_row(row: Row) -> Told:
+def _reported_row(row: Row) -> ReportedMatch:
     return (
         row.query,
-        tuple(map(_told_document, row.documents)),
+        tuple(map(_reported_document, row.documents)),
         tuple(number for number, _ in row.nodes),
         tuple((name, number) for name, (number, _) in row.bindings),
     )
 
 
-def _told_document(document: object) -> object:
+def _reported_document(document: object) -> object:
     if isinstance(document, Row):
-        return _told_row(document)
+        return _reported_row(document)
     return document if isinstance(document, str) else "*"
 
 
-class Teller:
-    """Tells the engine's matches; `documents` are the ids of those published from outside."""
+class Reporter:
+    """Reports the engine's matches; `documents` are the ids of those published from outside."""
 
     def __init__(self, documents: Collection[str]) -> None:
         self._documents = documents
         self._matches: dict[str, Any] = {}
 
-    def told(self, matches: Sequence[Any]) -> Counter[Told]:
+    def reported(self, matches: Sequence[Any]) -> Counter[ReportedMatch]:
         """Matches, which may read each other's results and those of earlier ones."""
         self._matches |= {match.id: match for match in matches}
-        return Counter(map(self._told_match, matches))
+        return Counter(map(self._reported_match, matches))
 
-    def _told_match(self, match: Any) -> Told:
+    def _reported_match(self, match: Any) -> ReportedMatch:
         return (
             match.query,
-            tuple(map(self._told_document, match.documents)),
+            tuple(map(self._reported_document, match.documents)),
             match.nodes,
             tuple(sorted(match.bindings.items())),
         )
 
-    def _told_document(self, document: str) -> object:
+    def _reported_document(self, document: str) -> object:
         if document in self._documents:
             return document
-        return self._told_match(self._matches[document]) if document in self._matches else "*"
+        return self._reported_match(self._matches[document]) if document in self._matches else "*"
 
 
 @st.composite
@@ -104,17 +113,19 @@ def _named(queries: list[Query]) -> dict[str, Query]:
     return {f"q{number}": query for number, query in enumerate(queries, start=1)}
 
 
-def expected(queries: list[Query], published: list[Document]) -> Counter[Told]:
+def expected(queries: list[Query], published: list[Document]) -> Counter[ReportedMatch]:
     """The matches by nested loops."""
     try:
-        found = told_by_oracle(evaluate(*in_loops(_named(queries), published)))
+        found = reported_by_oracle(evaluate(*in_loops(_named(queries), published)))
     except ExcessiveResults:
         reject()
     event("matches" if found else "no matches")
     return found
 
 
-def run(queries: list[Query], fed: Iterable[list[Document]], **options: Any) -> Counter[Told]:
+def run(
+    queries: list[Query], fed: Iterable[list[Document]], **options: Any
+) -> Counter[ReportedMatch]:
     """The matches of an engine with these options, fed in batches."""
     text = xscl_file(_named(queries), {})
     note(text)
@@ -129,4 +140,4 @@ def run(queries: list[Query], fed: Iterable[list[Document]], **options: Any) -> 
     found = in_three_ways(engine, envelopes, skipping=False)
     assert len({match.id for match in found}) == len(found)
     assert all(match.result for match in found[:3])
-    return Teller({document.id for batch in batches for document in batch}).told(found)
+    return Reporter({document.id for batch in batches for document in batch}).reported(found)

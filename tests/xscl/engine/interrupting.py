@@ -9,14 +9,14 @@ from types import FrameType
 from typing import Any
 
 import xscl
-from tests.architecture.rooms import PACKAGES
+from tests.architecture.packages import PACKAGES
 
 __all__ = ["interrupted_at", "points_of"]
 
 _ROOT = Path(xscl.__file__).resolve().parent.parent
 _OURS = tuple(f"{_ROOT / room}/" for room in PACKAGES)
-"""Where our functions are: what others have may lie beside them, as in `.venv`, and does much when
-it is first imported."""
+"""Where the project's functions are: other code may be next to them, as in `.venv`, and does much
+when it is first imported."""
 
 
 def interrupted_at(point: int, call: Callable[[], object], event: str = "call") -> bool:

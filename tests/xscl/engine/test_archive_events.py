@@ -125,7 +125,8 @@ def records() -> Iterator[dict[str, Any]]:
 
 
 def posts() -> Envelopes:
-    """All items as posts, one a second; how many fetches had an item stands for its popularity."""
+    """All items as posts, one a second; the number of fetches with an item represents its
+    popularity."""
     return [
         {
             "stream": "Feed",

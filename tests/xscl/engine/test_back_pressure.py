@@ -1,5 +1,5 @@
-"""Whoever takes matches slowly makes the engine wait: what is in memory stays as it is, nothing is
-lost, and no more documents are asked for than there is room for."""
+"""A slow receiver of matches makes the engine wait: memory stays bounded, nothing is lost, and no
+more documents are read than there is space for."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_standard_output_that_is_read_slowly(folder: Path, state: tuple[str, ...
     assert found == [f"d{number}" for number in range(DOCUMENTS)]
 
 
-def test_a_kill_while_standard_output_waits(folder: Path) -> None:
+def test_a_kill_while_standard_output_is_blocked(folder: Path) -> None:
     count = 600
     (folder / "e.jsonl").write_bytes(b"".join(map(event, range(count))))
     run = ("run", "q.xscl", "--events", "e.jsonl", "--batch", str(BATCH), "--state", "s.duckdb")
@@ -129,7 +129,7 @@ def test_a_kill_while_standard_output_waits(folder: Path) -> None:
         found += documents_of(process.stdout, at_most=count)
         assert process.wait(300) == 0
     assert set(found) == {f"d{number}" for number in range(count)}
-    # It went on where it was: but for a batch each time, none is told again.
+    # It continued where it was: except for a batch each time, none is reported again.
     assert len(found) <= count + 2 * BATCH
 
 
@@ -146,8 +146,8 @@ def rss(poll: int) -> bytes:
 
 
 class Taker:
-    """A feed that has new items whenever it is asked, and a webhook that takes four matches at
-    once, slowly until it is told not to."""
+    """A feed that has new items on each request, and a webhook that takes four matches in parallel,
+    slowly until it is told not to."""
 
     def __init__(self, server: Server) -> None:
         self.polls = 0
@@ -174,8 +174,8 @@ def until(happened: Callable[[], bool]) -> None:
     raise AssertionError("it has not happened within five minutes")
 
 
-def check_that_it_waits(process: subprocess.Popen[bytes], taker: Taker) -> None:
-    """1,000 matches wait in line, and others of the third poll for room in it."""
+def check_that_it_is_blocked(process: subprocess.Popen[bytes], taker: Taker) -> None:
+    """1,000 matches are buffered, and others of the third poll wait for space."""
     until(lambda: taker.polls == 3)
     before = highest(process)
     time.sleep(3)
@@ -194,20 +194,20 @@ def test_a_webhook_that_takes_matches_slowly(folder: Path, durable: bool) -> Non
             *(("--state", "s.duckdb") if durable else ()),
         )  # fmt: skip
         with started(folder, *watch) as process:
-            check_that_it_waits(process, taker)
+            check_that_it_is_blocked(process, taker)
             if not durable:
                 taker.hurried.set()
                 until(lambda: len(set(taker.taken)) == POLLS * ITEMS)
                 assert len(taker.taken) == POLLS * ITEMS
         if durable:
-            # It was killed: what waited is in the state.
+            # It was killed: what was pending is in the state.
             with started(folder, *watch):
                 taker.hurried.set()
                 until(lambda: len(set(taker.taken)) == POLLS * ITEMS)
 
 
 def test_a_command_that_takes_matches_slowly(folder: Path) -> None:
-    """10 a second, each by a process that takes 0.4 s; four are there at once."""
+    """10 a second, each by a process that takes 0.4 s; four are there in parallel."""
     (folder / "q.xscl").write_text("S//item")
     (folder / "take.sh").write_text(f"sleep {4 * SLOW}; echo >> taken")
     with serving() as server:
@@ -217,7 +217,7 @@ def test_a_command_that_takes_matches_slowly(folder: Path) -> None:
             "--allow-private", "--exec", "sh take.sh",
         )  # fmt: skip
         with started(folder, *watch) as process:
-            check_that_it_waits(process, taker)
+            check_that_it_is_blocked(process, taker)
             taken = folder / "taken"
             until(lambda: taken.exists() and len(taken.read_text()) > 10)
             assert len(taken.read_text()) < 2 * ITEMS
@@ -254,7 +254,7 @@ def stream_read_slowly(state: Path | None) -> tuple[int, int]:
                     before = peak()
                 elif 1 < len(read) < 20:
                     time.sleep(SLOW)
-                    # 1,000 wait, and those of a batch for these.
+                    # 1,000 are buffered, and those of a batch wait for these.
                     assert came <= len(read) + 1000 + BATCH
                 read.extend(match.documents)
             grown = peak() - before

@@ -1,5 +1,5 @@
-"""No query takes the machine: one that asks for more than the engine allows is stopped and
-reported, and no other is."""
+"""No query takes the machine: one that needs more than the engine allows is stopped and reported,
+and no other is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANY = "WHERE skip_till_any_match {}"
 EXPLODING = {
     "all matches are found": f"PATTERN SEQ(S+ a[], S b) {ANY}",
     "they are pending": f"PATTERN SEQ(S+ a[], S b, !T c) {ANY} WITHIN 1 h",
-    "runs are told apart": "PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match { avg(a[].v) > 99 }",
+    "runs are distinct": "PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match { avg(a[].v) > 99 }",
     "without a last one": f"PATTERN SEQ(S+ a[], T b) {ANY[:-2]} {{ avg(a[].v) > 99 }}",
     "sequences": "EVENT SEQ(S a, S b, S c, S d, S e, S f, S g)",
     "iterations": "S FOLD{,} S FOLD{,} S",
@@ -54,10 +54,10 @@ def test_a_pattern_is_stopped(kind: str, lateness: float | None, tmp_path: Path)
     assert len(stops) == 1
 
 
-ALIKE = {
+SIMILAR = {
     "all matches are found": f"PATTERN SEQ(S+ a[], S b) {ANY[:-1]} a[1].v >= # }}",
     "they are pending": f"PATTERN SEQ(S+ a[], S b, !T c) {ANY[:-1]} a[1].v >= # }} WITHIN 1 h",
-    "runs are told apart": f"PATTERN SEQ(S+ a[], S b) {ANY[:-1]} a[1].v >= # AND avg(a[].v) > 9 }}",
+    "runs are distinct": f"PATTERN SEQ(S+ a[], S b) {ANY[:-1]} a[1].v >= # AND avg(a[].v) > 9 }}",
     "sequences": "EVENT SEQ(S a, S b, S c, S d) WHERE a.v >= #",
     "sequences, the first of which comes late": "EVENT SEQ(T a, S b, S c, S d, S e) WHERE b.v >= #",
     "sequences, pending": "EVENT SEQ(S a, S b, S c, S d, !T g) WHERE a.v >= # WITHIN 1 h",
@@ -69,10 +69,10 @@ ALIKE = {
 }
 
 
-@pytest.mark.parametrize("kind", ALIKE)
+@pytest.mark.parametrize("kind", SIMILAR)
 @drawn(20)
 @given(data=st.data())
-def test_others_that_differ_in_a_constant_go_on(kind: str, data: st.DataObject) -> None:
+def test_others_that_differ_in_a_constant_continue(kind: str, data: st.DataObject) -> None:
     """They share an automaton with what is stopped, and find what they find without a bound."""
     first = data.draw(st.sets(st.integers(5, 16), min_size=2, max_size=5), "from the events")
     some = documents(17)
@@ -92,8 +92,8 @@ def test_others_that_differ_in_a_constant_go_on(kind: str, data: st.DataObject) 
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-@pytest.mark.parametrize("kind", ALIKE)
-def test_others_that_have_little_go_on(kind: str, most: int) -> None:
+@pytest.mark.parametrize("kind", SIMILAR)
+def test_others_that_have_little_continue(kind: str, most: int) -> None:
     compare(kind, most, {12, 13, 14}, [[one] for one in documents(17)], 0)
 
 
@@ -110,7 +110,7 @@ def compare(
     free = xscl.Engine(lateness=lateness)
     for event in first:
         for engine in (bounded, free):
-            engine.subscribe(ALIKE[kind].replace("#", str(event * event)), name=str(event))
+            engine.subscribe(SIMILAR[kind].replace("#", str(event * event)), name=str(event))
     found = [
         [engine.publish_many(step) for step in steps] + [engine.flush()]
         for engine in (bounded, free)
@@ -132,12 +132,12 @@ def compare(
     assert {one.name for one in bounded.subscriptions} == {str(one) for one in first} - stopped
 
 
-@pytest.mark.parametrize("kind", ALIKE)
+@pytest.mark.parametrize("kind", SIMILAR)
 def test_many_together_may_have_more(kind: str) -> None:
     stops = list[QueryStopped]()
     engine = xscl.Engine(most_matches=MOST, on_stop=stops.append)
     for value in range(100):
-        engine.subscribe(ALIKE[kind].replace("#", str(26 * 26 - value / 1000)))
+        engine.subscribe(SIMILAR[kind].replace("#", str(26 * 26 - value / 1000)))
     late = {"stream": "T", "id": "t", "timestamp": 999, "json": {"v": 0}}
     found = engine.publish_many([*documents(31), late]) + engine.flush()
     assert len(found) > MOST or "rival" in kind or "instances" in kind
@@ -145,7 +145,7 @@ def test_many_together_may_have_more(kind: str) -> None:
 
 
 def test_counts_need_no_bound() -> None:
-    """Where nobody goes through matches, there may be any number of them."""
+    """Where matches are not enumerated, there may be any number of them."""
     stops = list[QueryStopped]()
     engine = xscl.Engine(most_matches=MOST, on_stop=stops.append)
     engine.subscribe(EXPLODING["all matches are found"], name="much")

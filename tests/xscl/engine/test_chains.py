@@ -84,7 +84,7 @@ SAME = {
 @pytest.mark.parametrize("signatures", [True, False])
 @pytest.mark.parametrize("in_process", [True, False])
 @pytest.mark.parametrize("composite", SAME)
-def test_no_document_stands_on_both_sides(
+def test_no_document_is_on_both_sides(
     composite: str, in_process: bool, signatures: bool, batch: int
 ) -> None:
     envelopes = [
@@ -171,7 +171,7 @@ def test_results_of_a_chain() -> None:
 
 
 def test_counting_a_chain() -> None:
-    """Existential variables do not multiply: a match is told once."""
+    """Existential variables do not multiply: a match is reported once."""
     with xscl.Engine() as engine:
         engine.subscribe(
             "a/a[.//k->x] JOIN {x = y} b/b[.//k->y] JOIN {y = z} c/c[.//k->z]", name="n"
@@ -227,15 +227,15 @@ def test_a_composite_hands_on_strings_that_its_readers_do_not_join() -> None:
         for time, name, key in [(0, "a", 1), (1, "b", 2), (50, "c", 9), (60, "c", 2), (90, "d", 9)]:
             text = f"<{name}><k>{key}</k></{name}>"
             assert engine.publish(name, text, id=f"{name}{time}", timestamp=time) == []
-            held = engine.stats(exact=True)
-        assert (held["composites"], held["documents"]) == (2, 4)
+            retained = engine.stats(exact=True)
+        assert (retained["composites"], retained["documents"]) == (2, 4)
         (match,) = engine.publish("d", "<d><k>1</k></d>", id="d", timestamp=150)
         assert match.documents == ("a0", "b1", "c60", "d")
         engine.publish("d", "<d/>", timestamp=200)
         assert engine.stats(exact=True)["composites"] == 0
 
 
-def test_documents_are_held_as_members_of_composites() -> None:
+def test_documents_are_retained_as_members_of_composites() -> None:
     """Whatever their own windows say; and so they are known as duplicates."""
     with xscl.Engine(lateness=0) as engine:
         engine.subscribe("a JOIN {, 5} b FOLLOWED BY {, 50} c")

@@ -43,7 +43,7 @@ def matches_of(engine: xscl.Engine, some: list[dict[str, Any]]) -> list[dict[str
     return [match.to_dict() for match in engine.publish_many(some)]
 
 
-def held(engine: xscl.Engine) -> Mapping[str, object]:
+def stored(engine: xscl.Engine) -> Mapping[str, object]:
     stats = engine.stats(exact=True)
     return {name: stats[name] for name in ("documents", "composites", "witnesses", "strings")}
 
@@ -56,17 +56,17 @@ def test_a_cleared_engine_is_as_a_new_one(
     with xscl.Engine(lateness=lateness) as engine, xscl.Engine(lateness=lateness) as new:
         engine.load(QUERIES)
         new.load(QUERIES)
-        empty = held(engine)
+        empty = stored(engine)
         engine.publish_many(before)
         engine.clear()
         assert engine.watermark is None
-        assert held(engine) == empty
+        assert stored(engine) == empty
         assert matches_of(engine, after) == matches_of(new, after)
 
 
 @settings(max_examples=times(30))
 @given(events, events)
-def test_a_document_that_is_looked_at_is_not_taken_in(
+def test_a_document_that_is_looked_at_is_not_ingested(
     some: list[dict[str, Any]], looked_at: list[dict[str, Any]]
 ) -> None:
     with xscl.Engine() as engine, xscl.Engine() as other:
@@ -76,7 +76,7 @@ def test_a_document_that_is_looked_at_is_not_taken_in(
         assert matches_of(engine, some[:half]) == matches_of(other, some[:half])
         for one in looked_at:
             assert engine.preview(one) == (one["timestamp"] * 1_000_000, True)
-        assert held(engine) == held(other)
+        assert stored(engine) == stored(other)
         assert matches_of(engine, some[half:]) == matches_of(other, some[half:])
 
 

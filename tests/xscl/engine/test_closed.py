@@ -8,6 +8,9 @@ import pytest
 
 import xscl
 
+MACHINE = """AUTOMATON {"events": {"e": "S"}, "final": ["q1"],
+  "arcs": [{"from": "q0", "to": "q1", "event": "e"}]}"""
+
 USES: dict[str, Callable[[xscl.Engine], object]] = {
     "advance": lambda engine: engine.advance(0),
     "cancel": lambda engine: engine.cancel("q"),
@@ -20,6 +23,9 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "held": lambda engine: list(engine.held()),
     "hint": lambda engine: engine.hint("q"),
     "pending": lambda engine: engine.pending(),
+    "arcs": lambda engine: engine.arcs("m"),
+    "replan": lambda engine: engine.replan(),
+    "retract": lambda engine: engine.retract("S", "d"),
     "retain": lambda engine: engine.retain("S"),
     "holds": lambda engine: engine.holds("d"),
     "keeper": lambda engine: engine.keeper,
@@ -53,8 +59,9 @@ def test_every_public_name_is_tried() -> None:
 
 @pytest.mark.parametrize("name", USES)
 def test_a_closed_engine_says_so(name: str) -> None:
-    engine = xscl.Engine()
+    engine = xscl.Engine(revisable=True)
     engine.subscribe("S//a PUBLISH P", name="q")
+    engine.subscribe(MACHINE, name="m")
     engine.publish("S", "<a/>", id="d")
     if name != "load":
         USES[name](engine)

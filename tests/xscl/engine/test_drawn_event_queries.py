@@ -16,8 +16,13 @@ from tests.oracle.event_algebra.drawn_documents import documents
 from tests.oracle.event_algebra.drawn_queries import texts
 from tests.oracle.event_algebra.model import Model, evaluate
 from tests.oracle.event_algebra.reading import read
+from tests.oracle.event_algebra.reported import (
+    RULES,
+    ReportedMatch,
+    reported_by_engine,
+    reported_by_model,
+)
 from tests.oracle.event_algebra.syntax import Declared
-from tests.oracle.event_algebra.told import RULES, Told, told_by_engine, told_by_model
 from tests.oracle.event_algebra.writing import written
 from tests.xscl.engine.three_ways import in_three_ways
 
@@ -28,15 +33,15 @@ Envelope = Mapping[str, Any]
 
 def expected_of(
     text: Declared, envelopes: list[Envelope], size: int | None = None
-) -> Counter[Told]:
+) -> Counter[ReportedMatch]:
     note(written(text))
     weak = any(query.weak for query in text.queries)
-    return Counter(map(told_by_model, evaluate(text, envelopes, size if weak else None)))
+    return Counter(map(reported_by_model, evaluate(text, envelopes, size if weak else None)))
 
 
-def found_in(matches: Iterable[xscl.Match], envelopes: list[Envelope]) -> Counter[Told]:
+def found_in(matches: Iterable[xscl.Match], envelopes: list[Envelope]) -> Counter[ReportedMatch]:
     ids = {one["id"] for one in envelopes}
-    return Counter(told_by_engine(one.to_dict(), ids) for one in matches)
+    return Counter(reported_by_engine(one.to_dict(), ids) for one in matches)
 
 
 def found_of(text: str, envelopes: list[Any], size: int, **options: Any) -> list[xscl.Match]:
@@ -58,7 +63,7 @@ def test_agreement(
     text: Declared, envelopes: list[Envelope], without: set[str], size: int, ordered: bool
 ) -> None:
     if ordered:
-        # What the watermark has passed is forgotten: an id may come again.
+        # What the watermark has passed is evicted: an id may come again.
         once = {(one["stream"], one["id"]): one for one in envelopes}
         envelopes = sorted(once.values(), key=lambda one: one["timestamp"])
     expected = expected_of(text, envelopes, size)
@@ -139,8 +144,8 @@ def test_results_of_joins_and_patterns_are_events(
     written = f"-- name: q\n{outer.replace('J', f'({text})')}" if inlined else published
     note(written)
     found = found_of(written, envelopes, size, lateness=20)
-    told = [one for one in found if one.query == "q"]
-    assert found_in(told, envelopes) == Counter(map(told_by_model, expected))
+    reported = [one for one in found if one.query == "q"]
+    assert found_in(reported, envelopes) == Counter(map(reported_by_model, expected))
 
 
 @pytest.mark.drawn
@@ -152,8 +157,8 @@ def test_joins_read_results_of_event_queries(
     text = "SELECT k, n FROM A NEXT{$2.k = $1.k} B"
     model = Model()
     model.subscribe(read(f"-- name: p\n{text}"))
-    told = [*model.publish(envelopes), *model.flush()]
-    events = Counter((one.time, "a" if 'k="a"' in one.result else "b") for one in told)
+    reported = [*model.publish(envelopes), *model.flush()]
+    events = Counter((one.time, "a" if 'k="a"' in one.result else "b") for one in reported)
     expected = sum(
         count
         for (time, key), count in events.items()

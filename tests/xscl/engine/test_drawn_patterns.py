@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import xscl
-from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import evaluate
 from tests.xscl.engine.three_ways import in_three_ways
+from xscl.pattern_stage.switches import SWITCHES
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

@@ -1,4 +1,4 @@
-"""What users of the engine see: queries come and go, documents are taken in, skipped, forgotten."""
+"""What users of the engine see: queries come and go, documents are ingested, skipped, evicted."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_matches_come_in_order_of_their_last_documents_then_of_the_queries(
     ],
 )
 def test_what_is_refused_is_not_parsed(body: dict[str, object]) -> None:
-    """Nobody looks into a late document or a duplicate: what cannot be read does not show."""
+    """A late document or a duplicate is not parsed: what cannot be read does not show."""
     first: dict[str, object] = {"id": "held", "timestamp": 100, "xml": "<a/>"}
     refused: list[dict[str, object]] = [
         body | {"id": "held", "timestamp": 100},
@@ -275,7 +275,7 @@ def test_subscribe_takes_one_query(engine: xscl.Engine, text: str) -> None:
     assert engine.subscriptions == []
 
 
-# Documents are taken in.
+# Documents are ingested.
 
 
 def test_what_is_left_out_of_an_envelope(engine: xscl.Engine) -> None:
@@ -288,14 +288,14 @@ def test_what_is_left_out_of_an_envelope(engine: xscl.Engine) -> None:
     assert len(set(first.documents)) == 2
 
 
-def test_publish_raises_and_publish_many_goes_on(caplog: pytest.LogCaptureFixture) -> None:
-    told: list[xscl.DocumentError] = []
+def test_publish_raises_and_publish_many_continues(caplog: pytest.LogCaptureFixture) -> None:
+    reported: list[xscl.DocumentError] = []
     bad: list[dict[str, Any]] = [
         envelope("bad", 1, "<a>", "R"),
         {"id": "none", "stream": "S"},
         envelope("soon", 1, "<a/>") | {"timestamp": "soon"},
     ]
-    with xscl.Engine(on_skip=told.append) as engine:
+    with xscl.Engine(on_skip=reported.append) as engine:
         engine.subscribe("S/a")
         with pytest.raises(
             xscl.DocumentError, match="document 'bad' of stream 'R': line 1"
@@ -304,7 +304,7 @@ def test_publish_raises_and_publish_many_goes_on(caplog: pytest.LogCaptureFixtur
         assert (raised.value.stream, raised.value.document) == ("R", "bad")
         found = engine.publish_many([envelope("1", 1, "<a/>"), *bad, envelope("2", 2, "<a/>")])
         assert documents(found) == [("1",), ("2",)]
-        assert [(error.stream, error.document) for error in told] == [
+        assert [(error.stream, error.document) for error in reported] == [
             ("R", "bad"),
             ("S", "none"),
             ("S", "soon"),
@@ -335,12 +335,12 @@ def test_a_lateness_that_is_none_is_refused(lateness: Any) -> None:
 
 
 def state_of(engine: xscl.Engine) -> int:
-    """The rows of all relations, and the documents held."""
-    engine.stats(exact=True)  # which has all written that has waited for it
+    """The rows of all relations, and the retained documents."""
+    engine.stats(exact=True)  # which writes all that is pending for it
     connection = engine._relations.connect()
     names = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     rows = [connection.execute(f'SELECT count(*) FROM "{name}"').fetchall() for (name,) in names]
-    return sum(count for ((count,),) in rows) + len(engine._intake.held) + len(engine._strings)
+    return sum(count for ((count,),) in rows) + len(engine._intake.retained) + len(engine._strings)
 
 
 def test_with_windows_that_end_the_state_stays_bounded() -> None:
@@ -379,7 +379,7 @@ def test_with_windows_that_end_the_state_stays_bounded() -> None:
     assert found == expected
 
 
-def test_a_forgotten_documents_id_may_come_again() -> None:
+def test_a_dropped_documents_id_may_come_again() -> None:
     with xscl.Engine(lateness=0) as engine:
         engine.subscribe("S/a[k->x] FOLLOWED BY {x = y, 10 s} S/b[k->y]")
         engine.publish("S", leaf("a", 1), id="d", timestamp=0)
@@ -393,7 +393,7 @@ def test_a_forgotten_documents_id_may_come_again() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_what_is_held_does_not_depend_on_the_batches(size: int) -> None:
+def test_what_is_retained_does_not_depend_on_the_batches(size: int) -> None:
     """`d` is out of reach as soon as `e` has come, so that it may come again."""
     fed = [envelope(id, time, "<a/>") for id, time in [("d", 0), ("e", 100), ("d", 100)]]
     with xscl.Engine(lateness=0) as engine:
@@ -402,7 +402,7 @@ def test_what_is_held_does_not_depend_on_the_batches(size: int) -> None:
         assert documents(list(found)) == [("d",), ("e",), ("d",)]
 
 
-def test_what_a_cancelled_query_held_is_forgotten(engine: xscl.Engine) -> None:
+def test_what_a_cancelled_query_retained_is_dropped(engine: xscl.Engine) -> None:
     first = engine.subscribe("S/a")
     assert len(engine.publish("S", "<a/>", id="d", timestamp=1)) == 1
     first.cancel()
@@ -411,7 +411,7 @@ def test_what_a_cancelled_query_held_is_forgotten(engine: xscl.Engine) -> None:
 
 
 def test_strings_that_left_may_come_again() -> None:
-    """The same key, long after all documents that held it are gone."""
+    """The same key, long after all documents that had it are gone."""
     with xscl.Engine(lateness=0) as engine:
         engine.subscribe("S/a[k->x] FOLLOWED BY {x = y AND x <= y, 1 s} S/b[k->y]")
         for start in range(0, 1000, 100):
@@ -424,28 +424,28 @@ def test_strings_that_left_may_come_again() -> None:
 
 
 def test_callbacks_get_the_matches_that_publish_returns(engine: xscl.Engine) -> None:
-    told: list[xscl.Match] = []
-    engine.subscribe("S/a", on_match=told.append)
-    engine.load("S/*", on_match=told.append)
+    reported: list[xscl.Match] = []
+    engine.subscribe("S/a", on_match=reported.append)
+    engine.load("S/*", on_match=reported.append)
     found = engine.publish("S", "<a/>") + engine.publish_many([{"xml": "<b/>"}])
     found += list(engine.run([{"xml": "<a/>"}]))
-    assert told == found
+    assert reported == found
     assert len(found) == 5
 
 
 def test_a_callback_that_raises_is_reported_and_stops_nothing(
     engine: xscl.Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: list[xscl.Match] = []
+    reported: list[xscl.Match] = []
 
     def fail(match: xscl.Match) -> None:
         raise RuntimeError("no, thanks")
 
     engine.subscribe("S/a", name="failing", on_match=fail)
-    engine.subscribe("S/a", name="working", on_match=told.append)
+    engine.subscribe("S/a", name="working", on_match=reported.append)
     with caplog.at_level(logging.ERROR, logger="xscl"):
         assert len(engine.publish("S", "<a/>")) == 2
-    assert [match.query for match in told] == ["working"]
+    assert [match.query for match in reported] == ["working"]
     assert "'failing'" in caplog.text
     assert "no, thanks" in caplog.text
 
@@ -468,7 +468,7 @@ def test_a_callback_may_use_the_engine(engine: xscl.Engine) -> None:
 
 
 def test_a_source_that_fails_loses_no_document(engine: xscl.Engine) -> None:
-    """What came before the failure can be published again, or has been taken in."""
+    """What came before the failure can be published again, or was ingested."""
 
     def source() -> Iterator[dict[str, Any]]:
         yield envelope("a", 1, leaf("a", 1))
@@ -566,7 +566,7 @@ def test_several_threads_find_each_match_once() -> None:
             try:
                 for n in range(number):
                     found.extend(engine.publish("S", leaf(name, n), id=f"{name}{n}", timestamp=n))
-            except BaseException as error:  # whatever it is, the test must tell
+            except BaseException as error:  # whatever it is, the test must report it
                 failed.append(error)
 
         threads = [threading.Thread(target=publish, args=(name,)) for name in "ab"]

@@ -1,8 +1,8 @@
 """Event queries come and go while documents flow, in and out of order, with advances, ends of the
-input and restarts: after each step the engine has told what the brute force has.
+input and restarts: after each step the engine has reported what the brute force has.
 
 The model takes a query's sight literally: the documents that come after it was subscribed, and the
-results of others that are told from then on.
+results of others that are reported from then on.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tests.drawn import drawn
 from tests.oracle.event_algebra.drawn_documents import STREAMS, arrivals
 from tests.oracle.event_algebra.drawn_queries import numbers, queries, with_number
 from tests.oracle.event_algebra.model import Match, Model
+from tests.oracle.event_algebra.reported import RULES, reported_by_engine, reported_by_model
 from tests.oracle.event_algebra.schemas import Refused
 from tests.oracle.event_algebra.syntax import Declared, Query
-from tests.oracle.event_algebra.told import RULES, told_by_engine, told_by_model
 from tests.oracle.event_algebra.writing import query_text
 from tests.xscl.engine.three_ways import WAYS, published
 
 MOST_QUERIES = 6
 PARAMETER = 987654.0
-"""Stands in a text for a parameter."""
+"""Represents a parameter in a text."""
 
 
 class EventLives(RuleBasedStateMachine):
@@ -139,7 +139,7 @@ class EventLives(RuleBasedStateMachine):
     @precondition(lambda self: len(self.model.subscribed) < MOST_QUERIES)
     @rule(data=st.data())
     def subscribe_with_history(self, data: st.DataObject) -> None:
-        """Of what others publish nothing is held."""
+        """Results published by others are not retained."""
         query = replace(self.drawn(data, weak=False), publish=None)
         text = query_text(query)
         if "PUBLISH" in text or self.model.reads_published(query):
@@ -190,7 +190,7 @@ class EventLives(RuleBasedStateMachine):
 
     @rule()
     def flush(self) -> None:
-        """What comes afterwards is later than all before, so that what was told stays true."""
+        """What comes afterwards is later than all before, so that what was reported stays true."""
         note("flush")
         self.compare(self.model.flush(), self.engine.flush())
         self.clock += 9
@@ -204,9 +204,9 @@ class EventLives(RuleBasedStateMachine):
     # What must be so.
 
     def compare(self, expected: list[Match], found: Iterable[xscl.Match]) -> None:
-        told = Counter(told_by_engine(one.to_dict(), self.ids) for one in found)
-        assert told == Counter(map(told_by_model, expected))
-        if told:
+        reported = Counter(reported_by_engine(one.to_dict(), self.ids) for one in found)
+        assert reported == Counter(map(reported_by_model, expected))
+        if reported:
             event("matches")
 
 

@@ -1,4 +1,4 @@
-"""Event queries in an engine: what they read, publish and tell, beside joins and patterns."""
+"""Event queries in an engine: what they read, publish and report, alongside joins and patterns."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def test_equal_events_are_one_whatever_order_their_attributes_have(
     engine.subscribe(f"SELECT COUNT(*) AS n FROM ({union})", name="count")
     found = engine.publish_many([event(1, 1, m=2), event(2, 1, "T", m=1)])
     found = [*found, *engine.flush()]
-    told = {(one.query, str(sorted(one.result.items()))) for one in found}
+    reported = {(one.query, str(sorted(one.result.items()))) for one in found}
     both = "[('m', 2), ('n', 1)]"
-    assert told == {("union", both), ("bare", both), ("count", "[('n', 1)]")}
+    assert reported == {("union", both), ("bare", both), ("count", "[('n', 1)]")}
     assert len(found) == 3
 
 
@@ -261,7 +261,9 @@ def test_queries_come_and_go_while_events_flow(engine: xscl.Engine) -> None:
     "query",
     ["SELECT m FROM FILTER{{n > {}}}(S)", "SELECT m_1, m FROM S NEXT{{$2.n > {}}} S"],
 )
-def test_a_query_is_told_what_one_that_has_gone_was_told(engine: xscl.Engine, query: str) -> None:
+def test_a_query_gets_what_was_reported_to_one_that_has_gone(
+    engine: xscl.Engine, query: str
+) -> None:
     engine.subscribe(query.format(0), name="stays")
     engine.subscribe(query.format(1), name="goes")
 
@@ -278,8 +280,10 @@ def test_a_query_is_told_what_one_that_has_gone_was_told(engine: xscl.Engine, qu
 
 @pytest.mark.parametrize("lateness", [None, 0])
 @pytest.mark.parametrize("source", ["SELECT m FROM S", "S"])
-def test_a_later_reader_reads_what_waited_when_it_came(lateness: int | None, source: str) -> None:
-    """It asks for other forms of attributes than had been asked for when their event came."""
+def test_a_later_reader_reads_what_was_pending_when_it_came(
+    lateness: int | None, source: str
+) -> None:
+    """It needs other forms of attributes than were needed when their event came."""
     with xscl.Engine(lateness=lateness) as engine:
         engine.subscribe(f"({source}) NEXT (SELECT n FROM T) PUBLISH R", name="waits")
         engine.publish_many([event(1, 1, m="7")])
@@ -316,7 +320,9 @@ def test_a_later_publisher_puts_its_readers_a_level_up_with_all_they_know() -> N
     assert read == [{"a": 1, "b": 2}, {"a": 2, "b": 0}]
 
 
-def test_history_sees_the_bodies_that_are_held_and_goes_on_from_there(engine: xscl.Engine) -> None:
+def test_history_sees_the_bodies_that_are_retained_and_continues_from_there(
+    engine: xscl.Engine,
+) -> None:
     engine.subscribe("S/*[./n->x] JOIN {x = y} T/*[./n->y]", name="holds")
     engine.publish_many([event(1, 1), event(2, 2)])
     engine.advance(3)
@@ -328,7 +334,7 @@ def test_history_sees_the_bodies_that_are_held_and_goes_on_from_there(engine: xs
     assert [(match.query, match.result) for match in found] == [("late", {"a": 2, "b": 3})]
 
 
-def test_weak_tells_at_once_and_drops_what_is_behind(engine: xscl.Engine) -> None:
+def test_weak_reports_immediately_and_drops_what_is_late(engine: xscl.Engine) -> None:
     engine.subscribe(f"{RISE} CONSISTENCY weak", name="weak")
     assert results(engine.publish_many([event(1, 1), event(2, 3)])) == [{"a": 1, "b": 2}]
     assert engine.publish_many([event(9, 2)]) == []
@@ -397,7 +403,7 @@ def test_equal_instances_of_an_iteration_are_one(query: str, without: set[str]) 
 
 
 def test_a_million_events_leave_as_much_as_a_few() -> None:
-    def held(many: int) -> dict[str, Any]:
+    def sizes_after(many: int) -> dict[str, Any]:
         with xscl.Engine(lateness=0) as engine:
             engine.subscribe("SELECT n FROM S NEXT{$1.n = $2.n AND DUR <= 5} S")
             engine.subscribe("SELECT COUNT(*) AS c FROM WINDOW{5 s}(S)")
@@ -406,7 +412,7 @@ def test_a_million_events_leave_as_much_as_a_few() -> None:
             stats = engine.stats(exact=True)
         return {"documents": stats["documents"], "events": stats["event_queries"]}
 
-    few, more = held(700), held(1400)
+    few, more = sizes_after(700), sizes_after(1400)
     for key in ("instances", "waiting"):
         assert more["events"][key] == few["events"][key]
     assert more["documents"] == few["documents"] == 1
@@ -459,7 +465,7 @@ def test_groups_of_any_values_are_there_again_after_a_restart(tmp_path: Path) ->
     assert [one["c"] for one in found] == [1] * 4 + [2] * 4
 
 
-def test_a_flush_is_not_told_again_after_a_restart(tmp_path: Path) -> None:
+def test_a_flush_is_not_reported_again_after_a_restart(tmp_path: Path) -> None:
     with xscl.Engine(tmp_path / "s", lateness=100) as engine:
         engine.subscribe(RISE, name="rise")
         assert len([*engine.publish_many([event(1, 1), event(2, 2)]), *engine.flush()]) == 1
@@ -494,7 +500,7 @@ def test_each_technique_can_be_switched_off_and_none_that_is_not_there() -> None
         xscl.Engine(without={"s_x"})
 
 
-def test_groups_by_a_name_are_by_what_it_stands_for(engine: xscl.Engine) -> None:
+def test_groups_by_a_name_are_by_what_it_means(engine: xscl.Engine) -> None:
     """Queries that group one stream by one name may mean two attributes of it."""
     engine.subscribe("SELECT b, COUNT(*) AS n FROM (SELECT n AS b FROM S) GROUP BY b", name="n")
     engine.subscribe("SELECT b, COUNT(*) AS n FROM S GROUP BY b", name="b")
@@ -507,7 +513,7 @@ def test_groups_by_a_name_are_by_what_it_stands_for(engine: xscl.Engine) -> None
 def test_what_a_query_finds_in_the_past_has_what_its_readers_ask_for(
     others: tuple[str, ...], published: str
 ) -> None:
-    """Wherever attributes stand for the others that read the same stream."""
+    """Wherever attributes are for the others that read the same stream."""
     found = []
     for history in (False, True):
         with xscl.Engine() as engine:

@@ -1,6 +1,6 @@
-"""Where event queries go on from what they had: an end of the input that more follows, batches
-whose documents are late, queries that go, equal documents of streams that are read together, and
-names that an open stream shows or gets."""
+"""Where event queries continue: an end of the input that more follows, batches whose documents are
+late, queries that go, equal documents of streams that are read together, and names that an open
+stream shows or gets."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_documents_of_a_batch_are_read_in_order_of_time(way: str, order: tuple[i
 
 @pytest.mark.parametrize("way", WAYS)
 def test_queries_that_have_gone_are_not_counted(way: str) -> None:
-    """Of so many bounds one order is kept with an iteration that goes on while queries go."""
+    """Of so many bounds one order is kept with an iteration that continues while queries go."""
     bounds = {f"{bound}{name}": bound for bound in range(2, 26) for name in "ab"}
     with xscl.Engine(lateness=0) as engine:
         for name, bound in bounds.items():
@@ -116,7 +116,7 @@ def test_equal_documents_of_sharable_streams_are_themselves(others: list[dict[st
 
 
 def test_an_open_schema_finds_first_what_next_made_of_a_name() -> None:
-    """`x` of an open stream behind NEXT is `x_1`, which is listed, where nobody asked for `x`."""
+    """`x` of an open stream after NEXT is `x_1`, which is listed, where no query needed `x`."""
     fed = [{"n": 1, "k": "b"}, {"n": 2, "k": "b", "x": 9}]
     with xscl.Engine() as engine:
         engine.subscribe("SELECT x FROM (SELECT k, n AS x FROM S) NEXT{$2.k = $1.k} S", name="q")
@@ -125,12 +125,25 @@ def test_an_open_schema_finds_first_what_next_made_of_a_name() -> None:
         assert [match.result for match in engine.flush()] == [{"x": 1}]
 
 
-def test_an_item_beside_a_star_is_not_known_of_what_it_replaces() -> None:
+def test_an_item_alongside_a_star_is_not_known_of_what_it_replaces() -> None:
     """Under a closed left side FOLD sees of an open right side what is known of it: the `n` that
-    was asked for below is another than the item's."""
+    was needed below is another than the item's."""
     with xscl.Engine() as engine:
         right = "(SELECT *, 0 AS n FROM FILTER{n > 1}(S))"
         engine.subscribe(f"(SELECT n, k FROM S) FOLD{{}} {right}", name="q")
         for time in (1, 2):
             engine.publish("S", {"n": time, "k": "b"}, id=str(time), timestamp=time)
         assert [match.result for match in engine.flush()] == [{"n": 1, "k": "b"}]
+
+
+def test_time_passes_the_levels_from_the_first_on_whatever_became_of_the_last_step() -> None:
+    engine = xscl.Engine()
+    engine.load("-- name: below\nSELECT n FROM S PUBLISH T;\n-- name: above\nSELECT n FROM T")
+    levels = engine._queries.patterns
+    below, above = levels.levels.all
+    next(levels.advance(0))
+    assert (below.plan.mark, above.plan.mark) == (0, None)
+    next(levels.advance(1))
+    assert (below.plan.mark, above.plan.mark) == (1, None)
+    assert len([*levels.advance(2)]) == 2
+    assert (below.plan.mark, above.plan.mark) == (2, 2)

@@ -1,7 +1,7 @@
 """Example 19 of the thesis on the events of Figure 4.3: instances as in Figure 4.4, and the match.
 
 The text as printed has the 5 % in NEXT's braces, where it skips; around it, as in the automaton of
-Figure 4.2, the instance goes with the next quote of its name (patterns-cel.md, section 9).
+Figure 4.2, the instance goes with the next quote of its name (docs/semantics.md#operators).
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def answer(queries: str, *documents: Any, stream: str = "S") -> list[xscl.Match]
 
 
 def together(queries: Iterable[str]) -> str:
-    """Queries that are asked at once: each has its place in this list for a name."""
+    """Queries that are subscribed together: each has its place in this list for a name."""
     return ";\n".join(f"-- name: {number}\n{query}" for number, query in enumerate(queries))
 
 
@@ -102,7 +102,7 @@ def test_deeper_json_is_refused(levels: int, array: bool) -> None:
     document = deep_json(levels, array=array)
     assert "it is deeper than 256 elements" in str(answer("S//a", document))
     while isinstance(document, list | dict) and document:
-        # Python itself takes such a value apart by recursion.
+        # Python itself processes such a value by recursion.
         document = document.pop() if isinstance(document, list) else document.popitem()[1]
 
 

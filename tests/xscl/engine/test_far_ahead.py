@@ -63,10 +63,10 @@ def test_a_server_says_it() -> None:
     with serving(f"-- name: q\n{QUERY}") as server:
         body = b'{"advance": "9999-12-31"}\n{"id": "a", "timestamp": 1, "json": {"k": 1}}\n'
         kind = "application/x-ndjson"
-        answer, told = server.raw("POST", "/streams/S", body, Content_Type=kind)
-        outcome = json.loads(told)
+        answer, reported = server.raw("POST", "/streams/S", body, Content_Type=kind)
+        outcome = json.loads(reported)
         assert (answer.status, outcome["taken"]) == (200, 1)
         (problem,) = outcome["problems"]
         assert "more than a day ahead of the clock" in problem["message"]
-        answer, told = server.raw("POST", "/streams/S", body.split(b"\n")[0], Content_Type=kind)
-        assert (answer.status, b"a day ahead" in told) == (400, True)
+        answer, reported = server.raw("POST", "/streams/S", body.split(b"\n")[0], Content_Type=kind)
+        assert (answer.status, b"a day ahead" in reported) == (400, True)

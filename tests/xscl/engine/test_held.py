@@ -39,13 +39,13 @@ def test_published_again_they_match_the_same(
         engine.load(QUERIES)
         again.load(QUERIES)
         matches = engine.publish_many(published)
-        held = [*engine.held()][::-1]
-        assert [one["id"] for one in held] == [one["id"] for one in published]
-        assert set(again.publish_many(held)) == set(matches)
-        for one in held:
+        retained = [*engine.held()][::-1]
+        assert [one["id"] for one in retained] == [one["id"] for one in published]
+        assert set(again.publish_many(retained)) == set(matches)
+        for one in retained:
             assert list(engine.held(str(one["id"]))) == [one]
             assert engine.holds(str(one["id"]))
-        of_t = [one for one in held[::-1] if one["stream"] == "T"]
+        of_t = [one for one in retained[::-1] if one["stream"] == "T"]
         assert list(engine.held(stream="T")) == of_t
         assert list(engine.held("none")) == []
         assert not engine.holds("none")
@@ -65,7 +65,7 @@ def test_of_two_streams_and_of_a_file(tmp_path: Path) -> None:
         assert len({str(one["xml"]) for one in found}) == 1
 
 
-def test_results_of_sub_queries_and_what_is_let_go() -> None:
+def test_results_of_sub_queries_and_what_is_dropped() -> None:
     with xscl.Engine(lateness=10) as engine:
         engine.load("-- name: q\n(SELECT <r>{x}</r> FROM S//a->x)//a->z JOIN {z = w, 5} T//b->w")
         engine.publish("S", "<a>1</a>", id="s", timestamp=0)
@@ -97,7 +97,7 @@ OTHERS = {
 
 @drawn(10)
 @given(LIVES, st.sampled_from([0.0, 2.0]))
-def test_what_is_held_is_what_history_sees(
+def test_what_is_retained_is_what_history_sees(
     life: list[tuple[str, str, int]], lateness: float
 ) -> None:
     with xscl.Engine(lateness=lateness) as engine:
@@ -120,9 +120,9 @@ def test_what_is_held_is_what_history_sees(
             elif any(one.name == where for one in engine.subscriptions):
                 engine.cancel(where)
         ids = [f"d{number}" for number in range(1, published + 1)]
-        held = {id for id in ids if engine.holds(id)}
-        assert {one["id"] for one in engine.held()} == held
+        retained = {id for id in ids if engine.holds(id)}
+        assert {one["id"] for one in engine.held()} == retained
         for stream in "STU":
             engine.subscribe(f"{stream}/json", f"all {stream}", history=True)
         seen = {one.documents[0] for s in engine.subscriptions[-3:] for one in s.found}
-        assert seen == held
+        assert seen == retained

@@ -1,4 +1,5 @@
-"""`history=True` finds the matches among the documents held, whatever other queries there are."""
+"""`history=True` finds the matches among the retained documents, whatever other queries there
+are."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import pytest
 import xscl
 
 PAIR = "S//a->x JOIN {x = y, 1} S//b->y"
-ALIKE = {
+SIMILAR = {
     "the same": (f"{PAIR} FOLLOWED BY {{y = z, 1}} S//c->z",) * 2,
     "a wider window": (
         f"{PAIR} FOLLOWED BY {{y = z, 1}} S//c->z",
@@ -36,7 +37,7 @@ ALIKE = {
 
 
 def life(newer: str, *older: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """What a query finds in the documents held and completes afterwards; another query holds
+    """What a query finds in the retained documents and completes afterwards; another query retains
     all documents, and what the older ones have made of them is out of their reach."""
     with xscl.Engine(lateness=0) as engine:
         engine.subscribe("S//*->n JOIN {n = m, 1000} S//never->m", name="holder")
@@ -48,7 +49,7 @@ def life(newer: str, *older: str) -> tuple[list[tuple[str, ...]], list[tuple[str
                 engine.publish("S", f"<{name}>1</{name}>", id=f"{name}{time}", timestamp=time)
                 time += 0.25
             time += 5
-        engine.stats(exact=True)  # lets go of what is out of reach
+        engine.stats(exact=True)  # drops what is out of reach
         assert engine.holds("a0.0")
         found = engine.subscribe(newer, name="newer", history=True).found
         later = [
@@ -64,9 +65,9 @@ def life(newer: str, *older: str) -> tuple[list[tuple[str, ...]], list[tuple[str
         )
 
 
-@pytest.mark.parametrize("case", ALIKE)
+@pytest.mark.parametrize("case", SIMILAR)
 def test_history_finds_the_same_whatever_others_have_asked(case: str) -> None:
-    older, newer = ALIKE[case]
+    older, newer = SIMILAR[case]
     alone = life(newer)
     assert alone[0]
     assert life(newer, older) == alone

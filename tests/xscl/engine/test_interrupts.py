@@ -1,7 +1,7 @@
-"""What breaks a batch off: it is published again as if nothing had been, or the engine is closed.
+"""Interrupted batches: a batch is published again as if nothing had been, or the engine is closed.
 
 The reading of a batch may break off at any point and has published nothing.  From the point on at
-which a batch is taken in, an interrupt closes the engine, which then says so.
+which a batch is ingested, an interrupt closes the engine, which then says so.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def test_a_source_that_fails_at_the_third_document_has_published_nothing() -> No
 
 
 def test_what_fails_when_the_batch_is_in_closes_the_engine() -> None:
-    """A callback that ends the program: the matches after it are told to nobody."""
+    """A callback that ends the program: the matches after it are not reported."""
 
     def leave(match: xscl.Match) -> Any:
         raise SystemExit("enough")

@@ -28,17 +28,17 @@ def pairs(query: str, *documents: str | dict[str, Any]) -> list[str]:
 
 
 def pairs_of(queries: Sequence[str], *documents: str | dict[str, Any]) -> list[list[str]]:
-    """The pairs of each query of one engine; counted alike, one by one and at once."""
+    """The pairs of each query of one engine; counted equally, one by one and together."""
     envelopes = [
         {"id": str(n), "timestamp": n, "json" if isinstance(document, dict) else "xml": document}
         for n, document in enumerate(documents)
     ]
-    with xscl.Engine() as singly, xscl.Engine() as at_once, xscl.Engine() as counting:
+    with xscl.Engine() as singly, xscl.Engine() as together, xscl.Engine() as counting:
         for number, query in enumerate(queries):
-            for engine in (singly, at_once, counting):
+            for engine in (singly, together, counting):
                 engine.subscribe(query, name=str(number))
         found = [match for envelope in envelopes for match in singly.publish_many([envelope])]
-        together = at_once.publish_many(envelopes)
+        together = together.publish_many(envelopes)
         assert {match.id for match in found} == {match.id for match in together}
         counts = Counter(match.query for match in found)
         assert counts == Counter(m.query for m in together) == +counting.count(envelopes)
@@ -51,7 +51,7 @@ def pairs_of(queries: Sequence[str], *documents: str | dict[str, Any]) -> list[l
 def pairs_by(
     query: str, parts: Iterable[str], *documents: str | dict[str, Any]
 ) -> dict[str, list[str]]:
-    """The pairs by the part that stands in a query for %s; all queries are of one engine."""
+    """The pairs by the part that replaces %s in a query; all queries are of one engine."""
     parts = list(parts)
     return dict(zip(parts, pairs_of([query % part for part in parts], *documents), strict=True))
 
@@ -399,17 +399,17 @@ ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.
         ("S//b[./z->z] JOIN {{x = z AND z {} y}} S//a->a[./x->x][./y->y]", "xy"),
     ],
 )
-def test_orders_that_differ_in_direction_alone_are_told_apart(query: str, compared: str) -> None:
-    """Several queries of one engine, which are alike but for that."""
+def test_orders_that_differ_in_direction_alone_are_distinguished(query: str, compared: str) -> None:
+    """Several queries of one engine, which are equal up to that."""
     documents = {f"{x}{y}": f"<a><x>{x}</x><y>{y}</y></a>" for x in (1, 2, 3) for y in (1, 2, 3)}
     documents |= {f"b{z}": f"<b><z>{z}</z></b>" for z in (1, 2, 3)}
     batch = [{"id": id, "timestamp": 0, "xml": xml} for id, xml in documents.items()]
-    with xscl.Engine() as singly, xscl.Engine() as at_once:
-        for engine in (singly, at_once):
+    with xscl.Engine() as singly, xscl.Engine() as together:
+        for engine in (singly, together):
             for order in ORDERS:
                 engine.subscribe(query.format(order), name=order)
         found = [match for one in batch for match in singly.publish_many([one])]
-        together = at_once.publish_many(batch)
+        together = together.publish_many(batch)
     assert {match.id for match in found} == {match.id for match in together}
     for order, holds in ORDERS.items():
         expected = {

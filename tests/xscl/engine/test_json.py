@@ -112,15 +112,15 @@ def test_an_array_as_the_document(engine: xscl.Engine) -> None:
     ],
 )
 def test_what_is_no_document(document: Any, reason: str) -> None:
-    told: list[xscl.DocumentError] = []
-    with xscl.Engine(on_skip=told.append) as engine:
+    reported: list[xscl.DocumentError] = []
+    with xscl.Engine(on_skip=reported.append) as engine:
         engine.subscribe("S")
         with pytest.raises(xscl.DocumentError, match=reason) as raised:
             engine.publish("S", document, id="d")
         assert (raised.value.stream, raised.value.document) == ("S", "d")
         found = engine.publish_many([{"json": 1}, {"json": document, "id": "e"}, {"json": 2}])
         assert [match.result for match in found] == [1, 2]
-        assert [error.document for error in told] == ["e"]
+        assert [error.document for error in reported] == ["e"]
 
 
 @pytest.mark.parametrize("state", [False, True])
@@ -364,3 +364,28 @@ def test_node_numbers_count_the_elements_of_the_tree(engine: xscl.Engine) -> Non
     matches = engine.publish("S", {"a": [[1, 2], {"b": None}], "c": [1, {"c": 2}]})
     assert [match.nodes[0] for match in matches] == [6, 7, 8]
     assert [match.result for match in matches] == [1, {"c": 2}, 2]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "S/json[a = 1]",
+        "SELECT a FROM FILTER{a = 1}(S)",
+        "EVENT SEQ(S x) WHERE x.a = 1 WITHIN 1 day",
+    ],
+)
+def test_a_text_that_is_an_object_encoded_twice_is_the_object(query: str) -> None:
+    once, text = {"a": 1}, json.dumps({"a": 1})
+    assert len(results(query, once)) == 1
+    assert len(results(query, text, f" {text}\n")) == 2
+    # A batch of both is read as many together.
+    assert len(results(query, once, text, once)) == 3
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": NaN}', "{a: 1}", "[1]", "1", "", '{"a": "\ud800"}'])
+def test_any_other_text_is_a_text(text: str) -> None:
+    if "\ud800" not in text:
+        assert results("S/json", text) == [text]
+    with xscl.Engine() as engine:
+        assert engine.subscribe("S/json[a]")
+        assert engine.publish_many([{"json": text}]) == []

@@ -1,7 +1,7 @@
 """Queries and documents come and go in any order: after each step, the engine is as the model.
 
-What a call reports, what its callbacks are told and what it skips are compared; documents may be
-late, come twice, out of order, with a time in the far future, or not be readable.
+What a call reports, what its callbacks get and what it skips are compared; documents may be late,
+come twice, out of order, with a time in the far future, or not be readable.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.oracle.drawn_queries import queries, query_with_sub_query
 from tests.oracle.live import LiveModel, Undecided
 from tests.oracle.nested_loops import Row
 from tests.oracle.terms import Query
-from tests.xscl.engine.drawing import Teller, told_by_oracle
+from tests.xscl.engine.drawing import Reporter, reported_by_oracle
 from tests.xscl.engine.three_ways import WAYS as FORMS
 from tests.xscl.engine.three_ways import published
 from tests.xscl.engine.ways import USUAL, WAYS, Way
@@ -34,7 +34,7 @@ MOST_QUERIES = 5
 MOST_MATCHES = 200
 """Of an example with more in one call, the rest would take too long."""
 FAR_FUTURE = 4_102_444_800.0
-NOT_HELD = {"taken", "skipped", "watermark", "joined", "memory"}
+NOT_RETAINED = {"taken", "skipped", "watermark", "joined", "memory"}
 
 
 def some_queries(*, finite: bool) -> st.SearchStrategy[Query]:
@@ -90,8 +90,8 @@ class Live(RuleBasedStateMachine):
         self.ids: dict[str, str] = {}  # of documents → stream
         self.names = 0
         self.malformed = 0
-        self.told: list[Any] = []
-        self.teller = Teller(self.ids.keys())
+        self.reported: list[Any] = []
+        self.reporter = Reporter(self.ids.keys())
         self.queries: list[Query] = []
         self.matched: set[int] = set()
         self.empty = self.sizes()
@@ -122,8 +122,8 @@ class Live(RuleBasedStateMachine):
     @precondition(lambda self: len(self.model.names) < MOST_QUERIES)
     @rule(place=st.integers(0, 9), again=st.booleans())
     def subscribe_again(self, place: int, again: bool) -> None:
-        """An earlier query, one that matched if there is any, of what is held; under its name if
-        that is free."""
+        """An earlier query, preferably one that matched, over the retained documents; under its
+        name if that is free."""
         numbers = sorted(self.matched) or range(len(self.queries))
         number = numbers[place % len(numbers)]
         name = f"q{number if again and f'q{number}' not in self.model.names else self.names}"
@@ -144,11 +144,11 @@ class Live(RuleBasedStateMachine):
         if history:
             event("history: matches" if rows else "history: none")
         subscription = self.engine.subscribe(
-            xscl_text(query), name=name, on_match=self.told.append, history=history
+            xscl_text(query), name=name, on_match=self.reported.append, history=history
         )
         assert [each.name for each in self.engine.subscriptions] == self.model.names
         assert [m for m in subscription.found if m.query == name] == [
-            m for m in self.told if m.query == name
+            m for m in self.reported if m.query == name
         ]
         self.compare(rows)
 
@@ -209,7 +209,7 @@ class Live(RuleBasedStateMachine):
     @precondition(lambda self: self.ids)
     @rule(place=st.integers(0, 30), drawn=envelopes)
     def publish_again(self, place: int, drawn: tuple[str, int, int]) -> None:
-        """The id of an earlier document, held or not."""
+        """The id of an earlier document, retained or not."""
         _, text, later = drawn
         name = list(self.ids)[place % len(self.ids)]
         if self.model.holds(self.ids[name], name) is not None:
@@ -230,16 +230,16 @@ class Live(RuleBasedStateMachine):
 
     @rule()
     def look(self) -> None:
-        least, most = self.model.held
+        least, most = self.model.retained
         assert least <= self.sizes()["documents"] <= most
 
     # What must be so.
 
     def sizes(self) -> dict[str, Any]:
-        """All that the engine tells of what it holds."""
-        told = self.engine.stats(exact=True)
-        # What DuckDB has beside its rows comes and goes as it likes, and matches hold bodies.
-        return {key: told[key] for key in told.keys() - NOT_HELD}
+        """All sizes that the engine reports."""
+        reported = self.engine.stats(exact=True)
+        # DuckDB's memory beyond its rows varies, and matches refer to bodies.
+        return {key: reported[key] for key in reported.keys() - NOT_RETAINED}
 
     def publish_one(self, document: patterns.Document, timestamp: float | None = None) -> None:
         if timestamp is not None:
@@ -248,23 +248,23 @@ class Live(RuleBasedStateMachine):
         found = self.engine.publish(
             document.stream, document.xml, id=str(document.id), timestamp=document.timestamp
         )
-        assert found == self.told
+        assert found == self.reported
         self.compare(rows)
 
     def publish_batch(self, documents: list[patterns.Document], form: str = "matches") -> None:
         rows = self.expected(documents)
         if form == "counts" and self.engine.published:
-            # Later matches have results of these among their documents, and are told by them.
+            # Later matches have results of these among their documents, and are identified by them.
             form = "groups"
         counts = self.publish_to_engine(documents, form)
         if form == "counts":
             # No match is built, so no callback is called.
-            assert not self.told
+            assert not self.reported
             if len(rows) > MOST_MATCHES:
                 reject()
             assert counts == Counter(row.query for row in rows)
             return
-        assert counts == Counter(one.query for one in self.told)
+        assert counts == Counter(one.query for one in self.reported)
         self.compare(rows)
 
     def publish_to_engine(
@@ -276,7 +276,7 @@ class Live(RuleBasedStateMachine):
             for d in documents
         ]
         counts, found = published(self.engine, envelopes, form)
-        assert found is None or {one.id for one in found} == {one.id for one in self.told}
+        assert found is None or {one.id for one in found} == {one.id for one in self.reported}
         return counts
 
     def expected(self, documents: list[patterns.Document]) -> list[Row]:
@@ -293,14 +293,14 @@ class Live(RuleBasedStateMachine):
             self.matched |= {int(row.query.removeprefix("q")) for row in rows}
         if any(not isinstance(document, str) for row in rows for document in row.documents):
             event("matches of results")
-        assert self.teller.told(self.told) == told_by_oracle(rows)
+        assert self.reporter.reported(self.reported) == reported_by_oracle(rows)
         skipped = self.engine.skipped
         assert (skipped.late, skipped.duplicate, skipped.malformed) == (
             self.model.late,
             self.model.duplicates,
             self.malformed,
         )
-        self.told.clear()
+        self.reported.clear()
 
 
 SETTINGS = drawn(

@@ -35,15 +35,15 @@ def test_a_new_query_sees_what_comes_after_it() -> None:
         ]
 
 
-def test_with_history_it_sees_what_is_held() -> None:
+def test_with_history_it_sees_what_is_retained() -> None:
     with xscl.Engine() as engine:
         engine.subscribe("S//book", name="reader")
         book(engine, "d1", 1)
         book(engine, "d2", 2)
-        told: list[xscl.Match] = []
-        new = engine.subscribe(QUERY, name="new", history=True, on_match=told.append)
+        reported: list[xscl.Match] = []
+        new = engine.subscribe(QUERY, name="new", history=True, on_match=reported.append)
         assert [match.documents for match in new.found] == [("d1", "d2")]
-        assert told == new.found
+        assert reported == new.found
         assert [found for found in book(engine, "d3", 3) if found[0] == "new"] == [
             ("new", ("d1", "d3")),
             ("new", ("d2", "d3")),
@@ -90,14 +90,14 @@ def test_history_costs_no_match_of_others() -> None:
 
 def test_a_cancelled_query_is_silent() -> None:
     with xscl.Engine() as engine:
-        told: list[xscl.Match] = []
-        first = engine.subscribe(QUERY, name="first", on_match=told.append)
+        reported: list[xscl.Match] = []
+        first = engine.subscribe(QUERY, name="first", on_match=reported.append)
         engine.subscribe(QUERY, name="second")
         book(engine, "d1", 1)
         first.cancel()
         first.cancel()
         assert book(engine, "d2", 2) == [("second", ("d1", "d2"))]
-        assert told == []
+        assert reported == []
         with pytest.raises(xscl.StateError, match="no query is named 'first'"):
             engine.cancel("first")
 
@@ -117,7 +117,7 @@ def test_callbacks_may_subscribe_cancel_and_publish() -> None:
         first = engine.subscribe(QUERY, name="first", on_match=react)
         book(engine, "d1", 1)
         assert book(engine, "d2", 2) == [("first", ("d1", "d2"))]
-        # What is held when the first is cancelled is held for nobody.
+        # What is retained when the first is cancelled is of no query.
         assert seen == [("first", ("d1", "d2"))]
         assert book(engine, "d4", 4) == [("next", ("d3", "d4"))]
         assert seen[1:] == [("next", ("d3", "d4"))]

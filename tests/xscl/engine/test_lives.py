@@ -1,8 +1,8 @@
 """Lives of an engine: chains that have left parts in common come, with history, and go.
 
-Where the model of section 4 cannot decide whether a document is held, the engine is asked; what a
-query then finds is a matter of that alone, whatever others have asked.  XSCL_SEED is the number of
-the first life.
+Where the model of docs/semantics.md#documents-in-reach cannot decide whether a document is
+retained, the engine is asked; what a query then finds depends on that only, whatever others have
+asked.  XSCL_SEED is the number of the first life.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.oracle.terms import (
     Step,
     VariablePath,
 )
-from tests.xscl.engine.drawing import Teller, told_by_oracle
+from tests.xscl.engine.drawing import Reporter, reported_by_oracle
 from tests.xscl.engine.three_ways import WAYS as FORMS
 from tests.xscl.engine.three_ways import published
 from tests.xscl.engine.ways import WAYS
@@ -56,13 +56,13 @@ class Life:
     def live(self) -> int:
         """Compares what the engine reports with the model, and returns how many matches."""
         way = self.dice.choice(WAYS)
-        model, teller, told = LiveModel(self.lateness), Teller(self.ids.keys()), 0
+        model, reporter, reported = LiveModel(self.lateness), Reporter(self.ids.keys()), 0
         with way.taken() as options, xscl.Engine(lateness=self.lateness, **options) as engine:
             for _ in range(self.dice.choice([10, 18, 30])):
                 if not model.names or self.dice.random() < 0.2:
                     query, name = self.query(), f"q{len(self.chains)}"
                     history = bool(self.ids) and self.dice.random() < 0.7
-                    engine.stats(exact=True)  # lets go of what is out of reach
+                    engine.stats(exact=True)  # drops what is out of reach
                     rows = model.subscribe(
                         query_in_loops(name, query, {}),
                         history=history,
@@ -80,14 +80,14 @@ class Life:
                     form = self.dice.choice(FORMS)
                     counts, some = published(engine, [*map(envelope, documents)], form)
                     assert counts == Counter(row.query for row in rows), (way, form)
-                    told += sum(counts.values()) if some is None else 0
+                    reported += sum(counts.values()) if some is None else 0
                     if some is None:
                         continue
                     found = some
-                assert teller.told(found) == told_by_oracle(rows), way
+                assert reporter.reported(found) == reported_by_oracle(rows), way
                 assert engine.skipped.late == model.late
-                told += len(found)
-        return told
+                reported += len(found)
+        return reported
 
     def query(self) -> Query:
         """A new chain, or an earlier one with another end or another window."""
@@ -149,7 +149,7 @@ def envelope(document: patterns.Document) -> dict[str, Any]:
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("portion", range(PORTIONS))
-def test_what_a_query_finds_is_a_matter_of_the_documents_held(portion: int) -> None:
+def test_what_a_query_finds_is_a_matter_of_the_documents_retained(portion: int) -> None:
     matches = 0
     for seed in range(SEED + portion, SEED + LIVES, PORTIONS):
         try:
@@ -161,5 +161,5 @@ def test_what_a_query_finds_is_a_matter_of_the_documents_held(portion: int) -> N
 
 
 def test_a_leaf_that_went_before_its_slice_is_in_no_match() -> None:
-    """Its row is let go by its own reach; its document and the slice of its string stand longer."""
+    """Its row is dropped by its own reach; its document and the slice of its string stay longer."""
     assert Life(20240).live()

@@ -1,4 +1,4 @@
-"""A bound on memory: the same matches, and what is held beyond it lies in files that go."""
+"""A bound on memory: the same matches, and what exceeds it is in temporary files."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ def test_bodies_beyond_the_share_are_read_back(monkeypatch: pytest.MonkeyPatch) 
         with xscl.Engine(memory=memory) as engine:
             engine.subscribe(f"SELECT a, b, l AS link FROM {LINKS}")
             found = list(engine.run(items(0, 3000, 5000), batch=500))
-            told: Any = engine.stats(exact=True)["memory"]
+            reported: Any = engine.stats(exact=True)["memory"]
             # Read when the engine has gone.
         results.append([match.to_dict() for match in found[::50]])
         assert len(found) == 2970
         if memory is None:
-            assert told["bodies"] == told["bodies_filed"] == 0
+            assert reported["bodies"] == reported["bodies_filed"] == 0
         else:
-            assert told["bodies"] <= 8 * MIB
-            assert told["bodies_filed"] > 5 * MIB
+            assert reported["bodies"] <= 8 * MIB
+            assert reported["bodies_filed"] > 5 * MIB
     assert results[0] == results[1]
 
 
@@ -75,7 +75,7 @@ def test_files_go_when_the_engine_is_closed(
     with xscl.Engine(memory=64 * MIB) as engine:
         engine.subscribe(LINKS)
         engine.publish_many(items(0, 10, 10))
-        # Nothing is written to the relations that nobody asks them for.
+        # Nothing is written to the relations that is not needed there.
         assert not list(tmp_path.iterdir())
         engine.stats(exact=True)
         assert list(tmp_path.iterdir())
@@ -87,22 +87,22 @@ class Shelf:
 
     def __init__(self) -> None:
         self.bodies = Bodies(10_000)
-        self.held: list[tuple[Body, str | bytes]] = []
+        self.retained: list[tuple[Body, str | bytes]] = []
 
     def put(self, content: str | bytes) -> None:
-        self.held.append((self.bodies.put(content), content))
+        self.retained.append((self.bodies.put(content), content))
 
     def drop(self, index: int) -> None:
-        del self.held[index % len(self.held)]
+        del self.retained[index % len(self.retained)]
 
     def check(self) -> None:
         self.bodies.shrink()
         assert self.bodies.memory <= 10_000
         assert self.bodies.memory >= 0
-        assert all(body.read() == content for body, content in self.held)
+        assert all(body.read() == content for body, content in self.retained)
         assert all(
             b"".join(body.pieces()) == (content.encode() if isinstance(content, str) else content)
-            for body, content in self.held
+            for body, content in self.retained
         )
 
 
@@ -122,10 +122,10 @@ def test_bodies_are_what_was_put(actions: list[str | bytes | int]) -> None:
     for action in actions:
         if not isinstance(action, int):
             shelf.put(action)
-        elif shelf.held:
+        elif shelf.retained:
             shelf.drop(action)
         shelf.check()
-    shelf.held.clear()
+    shelf.retained.clear()
     shelf.check()
     assert (shelf.bodies.memory, shelf.bodies.filed) == (0, 0)
 
@@ -147,8 +147,8 @@ _FORKS.set_forkserver_preload(["tests.warm", "tests.xscl.engine.test_memory"])
 
 
 def growth_of(number: int, size: int, memory: int | None, state: Path | None) -> tuple[int, int]:
-    """How many matches that many items of a size have in windows without end, beside those that a
-    state file has, and the MiB that they take."""
+    """How many matches that many items of a size have in windows without end, in addition to those
+    that a state file has, and the MiB that they take."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with xscl.Engine(state, memory=memory) as engine:
         engine.subscribe(LINKS, name="links")
@@ -164,7 +164,7 @@ def alone(number: int, size: int, memory: int | None, state: Path | None) -> tup
 
 @pytest.mark.parametrize("durable", [False, True])
 def test_ten_times_as_many_documents_stay_within_the_bound(durable: bool, tmp_path: Path) -> None:
-    """12,500 documents of 10 KB, none of which is ever let go; what an engine takes for itself,
+    """12,500 documents of 10 KB, none of which is ever dropped; the memory of the engine itself,
     with the libraries that its relations need, is what one takes for a few.  A state file takes
     more for as long as it is brought up to date."""
     more = 64 if durable else 0
@@ -188,12 +188,12 @@ def test_a_join_that_needs_more_for_a_while_has_it() -> None:
             "S//item->a[./x->x][./y->y] JOIN {x = z AND y = w} S//item->b[./x->z][./y->w]", "all"
         )
         item = "<item><x>{0}</x><y>{0}</y></item>"
-        alike = ({"id": str(n), "timestamp": n, "xml": item.format(n % 5)} for n in range(2000))
-        counts = engine.count(alike, batch=1000)
-        told: Any = engine.stats(exact=True)["memory"]
+        similar = ({"id": str(n), "timestamp": n, "xml": item.format(n % 5)} for n in range(2000))
+        counts = engine.count(similar, batch=1000)
+        reported: Any = engine.stats(exact=True)["memory"]
         assert counts == {"all": 2000 * 399}
-        assert told["relations_exceeded"] > 0
-        assert told["relations"] <= 32 * MIB
+        assert reported["relations_exceeded"] > 0
+        assert reported["relations"] <= 32 * MIB
 
 
 @pytest.mark.parametrize("given", ["63 MiB", "0", "much"])

@@ -1,4 +1,4 @@
-"""Joins by order alone: whoever compares the pairs, the matches are the same, however documents and
+"""Joins by order only: in process or in DuckDB, the matches are the same, however documents and
 queries come and go."""
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import xscl
-from join_stage.in_process import crossing
 from tests.drawn import seeded, times
+from xscl.join_stage.in_process import crossing
 
 QUERIES = (
     "S/a[p->x] FOLLOWED BY {x < y, 6 s} S/a[p->y]",
@@ -90,7 +90,7 @@ def both(seed: int, most: int, patch: pytest.MonkeyPatch) -> int:
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("most", [2_000, 3])
-def test_pairs_are_compared_alike_in_process_and_by_duckdb(
+def test_pairs_are_compared_equally_in_process_and_by_duckdb(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sum(both(seed, most, monkeypatch) for seed in range(times(3))) > 20
@@ -102,6 +102,6 @@ def test_a_document_that_comes_alone_asks_nothing_of_duckdb(
     with xscl.Engine() as engine:
         engine.subscribe(QUERIES[0])
         engine.publish("S", "<a><p>0</p></a>", timestamp=0)
-        monkeypatch.delattr("join_stage.relational.join.RelationalJoin.prepare")
+        monkeypatch.delattr("xscl.join_stage.relational.join.RelationalJoin.prepare")
         for n in range(1, 9):
             assert len(engine.publish("S", f"<a><p>{n}</p></a>", timestamp=n)) == min(n, 6)

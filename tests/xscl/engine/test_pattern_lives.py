@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 import xscl
-from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import (
     STREAMS,
@@ -30,6 +29,7 @@ from tests.oracle.drawn_sequences import (
     text_of,
 )
 from tests.oracle.sequences import Query, evaluate
+from xscl.pattern_stage.switches import SWITCHES
 
 MOST_QUERIES = 4
 AFTERWARDS = 9.0

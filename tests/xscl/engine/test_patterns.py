@@ -23,7 +23,7 @@ def found(matches: Sequence[xscl.Match]) -> list[tuple[object, ...]]:
     return [(one.query, one.documents, one.start, one.time) for one in matches]
 
 
-def test_an_absence_is_told_when_time_has_passed() -> None:
+def test_an_absence_is_reported_when_time_has_passed() -> None:
     engine = xscl.Engine(lateness=2)
     engine.subscribe(UNPAID, name="q")
     orders = [document("O", 0, id=1), document("O", 1, id=2), document("P", 5, id=1)]
@@ -105,7 +105,7 @@ def test_a_sub_query_of_a_join_may_be_a_pattern() -> None:
     assert (match.variables, match.start) == ((), None)
 
 
-def test_history_sees_what_is_held() -> None:
+def test_history_sees_what_is_retained() -> None:
     engine = xscl.Engine(lateness=0)
     engine.subscribe("A/json//item->x JOIN {x = y, 1 hour} A/json//other->y", name="holds")
     engine.subscribe("EVENT SEQ(A x, A y, A z) WITHIN 100", name="other")
@@ -125,7 +125,7 @@ def test_history_sees_what_is_held() -> None:
 
 
 @pytest.mark.parametrize("flushed", [False, True])
-def test_a_restart_forgets_nothing_and_repeats_nothing(flushed: bool, tmp_path: Path) -> None:
+def test_a_restart_loses_nothing_and_repeats_nothing(flushed: bool, tmp_path: Path) -> None:
     texts = {
         "once": "PATTERN SEQ(A a, A b) WITHIN 10 OUTPUT NON OVERLAPPING",
         "part": "EVENT SEQ(A//item->i[k = 1] x, !B b, A//item[./k->key] y) WHERE y.key = 2",
@@ -215,7 +215,7 @@ CONSTANTS = "EVENT SEQ(A a, B b) WHERE a.k = :key AND b.p > :least"
 
 
 @pytest.mark.parametrize("take", [xscl.Engine.publish_many, xscl.Engine.run])
-def test_queries_alike_but_for_constants(take: Callable[..., Any]) -> None:
+def test_queries_that_are_the_same_up_to_constants(take: Callable[..., Any]) -> None:
     engine = xscl.Engine(lateness=0)
     rows = [
         {"name": f"{key}{least}", "key": key, "least": least} for key in "xy" for least in (1, 5)
@@ -226,7 +226,7 @@ def test_queries_alike_but_for_constants(take: Callable[..., Any]) -> None:
     assert [*map(str, (m.query for m in take(engine, documents)))] == ["y1"]
 
 
-def test_a_document_may_tell_of_a_span_of_time() -> None:
+def test_a_document_may_have_a_span_of_time() -> None:
     engine = xscl.Engine()
     engine.subscribe("S/a", name="q")
     engine.subscribe("SELECT x.p FROM EVENT SEQ(A x, A y) PUBLISH S", name="p")
@@ -242,7 +242,7 @@ def test_a_document_may_tell_of_a_span_of_time() -> None:
         xscl.Engine()._evaluation.read([{"xml": "<a/>", "start": 5, "timestamp": 4}], raising=True)
 
 
-def test_a_cleared_engine_begins_anew() -> None:
+def test_a_cleared_engine_restarted() -> None:
     engine = xscl.Engine(lateness=0)
     engine.subscribe("PATTERN SEQ(A a, A b) OUTPUT NON OVERLAPPING", name="q")
     documents = [document("A", time) for time in (1, 2, 3)]
@@ -253,27 +253,27 @@ def test_a_cleared_engine_begins_anew() -> None:
 
 
 @pytest.mark.parametrize("lateness", [0, 1, 2, 5, "INF", None])
-def test_another_lateness_at_reopening_tells_each_match_once(
+def test_another_lateness_at_reopening_reports_each_match_once(
     lateness: float | str | None, tmp_path: Path
 ) -> None:
-    """The watermark never falls, and what it passes by a lesser lateness is told after all."""
+    """The watermark never falls, and what it passes by a lesser lateness is reported after all."""
     path, texts = tmp_path / "state", ["EVENT SEQ(O a, P b) WHERE [id] WITHIN 10", UNPAID]
     documents = [document("O", 0, id=1), document("P", 3, id=1), document("O", 4, id=2)]
     documents += [document("P", 13, id=2), document("X", 16)]
     with xscl.Engine(path, lateness=2) as engine:
         for number, text in enumerate(texts):
             engine.subscribe(text, name=f"q{number}")
-        told = found(engine.publish_many([*documents, document("O", 15, id=3)]))
+        reported = found(engine.publish_many([*documents, document("O", 15, id=3)]))
         mark = engine.watermark
     with xscl.Engine(path, lateness=lateness) as engine:
         assert mark is not None
         assert engine.watermark == (16 if lateness == 0 else 15 if lateness == 1 else mark)
-        told += found(engine.publish_many([document("P", mark + 0.5, id=2)]))
-        told += found(engine.advance(100))
-    assert len(told) == len({*told})
-    assert sorted(one for one in told if one[0] == "q1") == [("q1", ("O15",), 15.0, 25.0)]
-    assert ("q0", ("O0", "P3"), 0.0, 3.0) in told
-    assert ("q0", ("O4", "P13"), 4.0, 13.0) in told
+        reported += found(engine.publish_many([document("P", mark + 0.5, id=2)]))
+        reported += found(engine.advance(100))
+    assert len(reported) == len({*reported})
+    assert sorted(one for one in reported if one[0] == "q1") == [("q1", ("O15",), 15.0, 25.0)]
+    assert ("q0", ("O0", "P3"), 0.0, 3.0) in reported
+    assert ("q0", ("O4", "P13"), 4.0, 13.0) in reported
 
 
 def test_groups_that_are_kept_give_their_matches_when_documents_have_gone() -> None:

@@ -1,5 +1,5 @@
-"""What is picked of several events, of attributes of one name, and of blocks that select one event
-depends on the definition alone: not on batches, order or how matches are asked for."""
+"""The choice among several events, attributes of one name, and blocks that select one event depends
+on the definition only: not on batches, order or how matches are read."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_fold_keeps_the_names_that_only_its_left_lists(source: str, without: set
 @pytest.mark.parametrize(
     "form", ["SELECT x_1 AS o FROM {}", "{}", "SELECT x_1 AS o FROM FILTER{{x_1 < 9}}({})"]
 )
-def test_a_name_that_is_kept_stands_before_one_that_is_given(right: str, form: str) -> None:
+def test_a_name_that_is_kept_precedes_one_that_is_given(right: str, form: str) -> None:
     """The left event shows an `x`, too, which becomes `x_1`: who has the name already keeps it."""
     events = [document(0, "S", 0, k="b", x=9, P=4), document(1, "T", 3, k="b", x=1)]
     left = "(SELECT *, P AS x_1 FROM S)"
@@ -157,7 +157,7 @@ def test_an_event_that_two_blocks_select_is_taken_once(query: str, size: int) ->
 
 
 @pytest.mark.parametrize("without", [(), {"peeking"}, {"merging"}, {"shared buffer"}])
-def test_runs_that_a_condition_over_all_events_tells_apart_are_not_merged(
+def test_runs_that_a_condition_over_all_events_distinguishes_are_not_merged(
     without: set[str],
 ) -> None:
     query = """PATTERN SEQ(ANY(C, D)+ a[], ANY(D, C)+)

@@ -31,7 +31,7 @@ def test_matches_are_those_of_nested_loops(
 
 @drawn(8, limits)
 @given(st.data(), query_sets("plain", finite=True), documents("plain", times=TIMES, most=9))
-def test_forgetting_loses_no_match(
+def test_evicting_loses_no_match(
     data: st.DataObject, queries: list[Query], published: list[Document]
 ) -> None:
     """Documents as late as they may be, and windows that end: what goes is out of reach."""

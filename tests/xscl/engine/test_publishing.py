@@ -200,7 +200,7 @@ def test_a_stream_that_nobody_publishes() -> None:
 
 
 def test_counting_gives_matches_to_the_readers_of_streams() -> None:
-    told: list[xscl.Match] = []
+    seen: list[xscl.Match] = []
     fed = [
         {"stream": name, "id": f"{name}{n}", "timestamp": n, "xml": f"<{name}><k>1</k></{name}>"}
         for n, name in enumerate("abab")
@@ -208,7 +208,7 @@ def test_counting_gives_matches_to_the_readers_of_streams() -> None:
     counts = []
     for reading in (False, True):
         with xscl.Engine() as engine:
-            engine.load(PAIRS + "-- name: keys\npairs//@k->k PUBLISH keys", on_match=told.append)
+            engine.load(PAIRS + "-- name: keys\npairs//@k->k PUBLISH keys", on_match=seen.append)
             pairs = engine.stream("pairs") if reading else None
             counts.append(engine.count(fed, batch=3))
             if pairs is not None:
@@ -219,4 +219,46 @@ def test_counting_gives_matches_to_the_readers_of_streams() -> None:
                     ("a2", "b3"),
                 ]
     assert counts == [{"pairs": 3, "keys": 3}] * 2
-    assert told == []
+    assert seen == []
+
+
+ODD = [10**30, -0.0, 1e300, True, None, "ü\U0001f600", "", [[1], "x"], {"b": {"c": [2, None]}}]
+
+READERS = {
+    "columns": "SELECT a, b FROM U",
+    "all": "SELECT * FROM U NEXT{} U",
+    "pattern": 'SELECT {"a": u.a, "b": u.b} FROM EVENT SEQ(U u, T t) WHERE u.n = 7 WITHIN 9',
+    "join": "U//a->a",
+}
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_what_a_pattern_publishes_is_read_as_its_text_is(odd: object) -> None:
+    publishes = (
+        'SELECT {"a": x.a, "b": [x.a, x.a], "n": y.n} FROM EVENT SEQ(S x, T y) WITHIN 2 PUBLISH U'
+    )
+    results = list[object]()
+
+    def read(*, publishing: bool) -> list[object]:
+        with xscl.Engine(lateness=0) as engine:
+            if publishing:
+                engine.subscribe(publishes, name="publishes")
+            for name, text in READERS.items():
+                engine.subscribe(text, name=name)
+            found = list[xscl.Match]()
+            for place, time in enumerate((1, 3)):
+                engine.publish("S", {"a": odd}, timestamp=time)
+                found += engine.publish("T", {"n": 7}, timestamp=time + 1)
+                if not publishing:
+                    document = {"stream": "U", "id": f"u{time}", "json": results[place]}
+                    times = {"start": time, "timestamp": time + 1}
+                    found += engine.publish_many([{**document, **times}])
+            found += engine.publish("T", {}, timestamp=9)
+            found += engine.flush()
+            results.extend(one.result for one in found if one.query == "publishes")
+            seen = [one for one in found if one.query in READERS]
+            return sorted((one.query, one.time, repr(one.result)) for one in seen)
+
+    published = read(publishing=True)
+    assert {query for query, *_ in published} == READERS.keys()  # type: ignore[misc]
+    assert read(publishing=False) == published

@@ -1,5 +1,5 @@
-"""What waits for its decision stays what it is, whatever makes the state again: a restart, somebody
-else's query that looks back, a query that puts others onto another level."""
+"""Pending decisions stay the same when the state is rebuilt: by a restart, another query that looks
+back, a query that puts others onto another level."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_pattern_that_looks_back_sees_time_pass(flushes: bool) -> None:
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("end", ["flush", "run", "count"])
 def test_one_that_looks_back_knows_that_the_input_has_ended(end: str, other: bool) -> None:
-    """Whether or not somebody waited for it then."""
+    """Whether or not a match was pending then."""
     engine = xscl.Engine()
     engine.subscribe("A/*->x JOIN {x = y} Never/none->y")
     if other:
@@ -191,9 +191,9 @@ SECOND = {
 def test_event_queries_look_back_whatever_others_read(
     first: str, second: str, again: Disturbance, advances: bool, tmp_path: Path
 ) -> None:
-    """Of a stream that event queries alone read no document is retained: one that looks back sees
-    nothing of it, not the attributes that others wait with; with a join that retains documents it
-    sees them whole."""
+    """Of a stream that only event queries read no document is retained: one that looks back sees
+    nothing of it, not the attributes of others' pending events; with a join that retains documents
+    it sees them whole."""
     whole = [{"k_1": "a", "v_1": 1, "k": "a", "v": 2}]
     for retained in (False, True):
         state = tmp_path / f"{retained}.xscl"

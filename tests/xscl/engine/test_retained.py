@@ -48,7 +48,7 @@ def said(match: xscl.Match) -> str:
 def test_who_asks_later_finds_what_was_retained(
     tmp_path: Path, *, json: bool, restarted: bool, others: tuple[str, ...]
 ) -> None:
-    """What is found is what a query that was there first finds, whoever else reads the stream, and
+    """What is found is what a query that was there first finds, whatever else reads the stream, and
     over a restart whose run does not say again what to retain."""
     published = [document(number, "xy"[number % 2], json=json) for number in range(6)]
     state = tmp_path / "s.duckdb" if restarted else None
@@ -91,13 +91,13 @@ def test_what_is_retained_is_bounded_by_time_and_number(
             engine.publish_many([one])
         engine.advance(15 * DAY)
         engine.stats(exact=True)
-        held = {str(one["id"]) for one in engine.held(stream="S")}
+        retained = {str(one["id"]) for one in engine.held(stream="S")}
         assert read or not [*engine.held(stream="T")]
     by_time = sorted((day, number) for number, (stream, day) in enumerate(drawn) if stream == "S")
     since = max([15 - 100, 15, *(day - 100 for _, day in drawn)])
     reached = [number for day, number in by_time if read and day >= since - 3]
     spare = [n for day, n in by_time if n not in reached and day >= since - days]
-    assert held == {str(one) for one in [*reached, *spare[max(0, len(spare) - most) :]]}
+    assert retained == {str(one) for one in [*reached, *spare[max(0, len(spare) - most) :]]}
 
 
 def test_retaining_ends(tmp_path: Path) -> None:

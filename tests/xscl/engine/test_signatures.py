@@ -1,4 +1,4 @@
-"""Signatures: pairs of documents that differ in structure on one side are not taken for alike."""
+"""Signatures: pairs of documents that differ in structure on one side are not treated as equal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOTH = "S/r/m->m[./p->p][./q->q] {0} {{p = s AND q = t}} S/r/m->n[./p->s][./q->t
 
 def matches(query: str, *documents: str) -> list[tuple[str, ...]]:
     """The documents of each match, published one by one; by strings of their own, no two pairs of
-    them are alike but in structure."""
+    them are equal except in structure."""
     with xscl.Engine() as engine:
         engine.subscribe(query)
         return sorted(
@@ -34,7 +34,7 @@ def matches(query: str, *documents: str) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize(
     "order", [*permutations((TOGETHER, APART))], ids=["good first", "bad first"]
 )
-def test_the_nodes_above_a_right_side_s_leaves_tell_pairs_apart(
+def test_the_nodes_above_a_right_side_s_leaves_distinguish_pairs(
     order: tuple[str, ...], operator: str
 ) -> None:
     some = [FLAT.format(1, 2), *(xml.format(1, 2) for xml in order)]
@@ -46,7 +46,7 @@ def test_the_nodes_above_a_right_side_s_leaves_tell_pairs_apart(
 @pytest.mark.parametrize(
     "order", [*permutations((TOGETHER, APART))], ids=["good first", "bad first"]
 )
-def test_the_nodes_above_a_left_side_s_leaves_tell_pairs_apart(
+def test_the_nodes_above_a_left_side_s_leaves_distinguish_pairs(
     order: tuple[str, ...], operator: str
 ) -> None:
     some = [xml.format(1, 2) for xml in order]
@@ -55,7 +55,7 @@ def test_the_nodes_above_a_left_side_s_leaves_tell_pairs_apart(
 
 
 @pytest.mark.parametrize("order", sorted({*permutations((TOGETHER, APART, TOGETHER, APART))}))
-def test_the_nodes_above_both_sides_leaves_tell_pairs_apart(order: tuple[str, ...]) -> None:
+def test_the_nodes_above_both_sides_leaves_distinguish_pairs(order: tuple[str, ...]) -> None:
     some = [xml.format(1, 2) for xml in order]
     good = [str(i) for i, xml in enumerate(order) if xml is TOGETHER]
     assert matches(BOTH.format("FOLLOWED BY"), *some) == [tuple(good)]

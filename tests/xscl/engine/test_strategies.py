@@ -1,4 +1,5 @@
-"""Each strategy switched off alone, and all together: the same matches (laws 4, 7, 8 and 10).
+"""Each strategy switched off alone, and all together: the same matches (docs/laws.md#definitions,
+#signatures, #channel-tuples, #two-value-joins).
 
 Over a sample of the conformance and property cases; over more of them by `make fuzz`.
 """
@@ -16,7 +17,6 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 import xscl
-from join_stage.in_process import signatures
 from tests.conformance.runner import Case, Envelope, Feeding, matches_of, read_cases
 from tests.conformance.test_conformance import OWN, SHARED_CASES
 from tests.drawn import drawn, seeded, times
@@ -26,14 +26,15 @@ from tests.oracle.drawn_queries import query_sets
 from tests.oracle.terms import Document, Query
 from tests.xscl.engine.drawing import TIMES, batches, expected, run
 from tests.xscl.engine.ways import WAYS, Way
+from xscl.join_stage.in_process import signatures
 
 SAMPLE = times(4)
 """So many cases, drawn at random, in each way by one question that is drawn, too."""
 
-AT_ONCE = min(len(WAYS), times(5))
+TOGETHER = min(len(WAYS), times(5))
 """So many ways, drawn at random, take one drawn example."""
 
-some_ways = st.permutations(WAYS).map(lambda ways: ways[:AT_ONCE])
+some_ways = st.permutations(WAYS).map(lambda ways: ways[:TOGETHER])
 
 
 def cases() -> list[Case]:
@@ -114,7 +115,7 @@ def test_all_find_what_nested_loops_find(
 
 @limits
 @given(some_ways, query_sets("plain", finite=True), documents("plain", times=TIMES, most=9))
-def test_all_forget_nothing_that_matters(
+def test_eviction_loses_nothing_that_matters(
     ways: list[Way], queries: list[Query], published: list[Document]
 ) -> None:
     in_order = sorted(published, key=lambda document: document.timestamp)
@@ -124,7 +125,7 @@ def test_all_forget_nothing_that_matters(
             assert run(queries, [[one] for one in in_order], lateness=0, **options) == rows, way
 
 
-def test_places_are_forgotten_wherever_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_are_dropped_wherever_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signatures, "_POSITIONS", 1)
     ordered = "S//a->x JOIN {x = y AND x < w, 5} S//d[./b->y][./c->w]"
     with xscl.Engine(strategies=xscl.Strategies(in_process=3)) as engine:

@@ -12,11 +12,11 @@ PAIR = "S//a->x JOIN {x = y} S//b->y"
 
 def test_threads_publish_together() -> None:
     with xscl.Engine() as engine:
-        told: list[tuple[str, ...]] = []
+        reported: list[tuple[str, ...]] = []
         by: set[str] = set()
 
         def tell(match: xscl.Match) -> None:
-            told.append(match.documents)
+            reported.append(match.documents)
             by.add(threading.current_thread().name)
 
         engine.subscribe(PAIR, on_match=tell)
@@ -37,7 +37,7 @@ def test_threads_publish_together() -> None:
         for right in (1, 3)
         for number in range(10)
     }
-    assert sorted(found) == sorted(told) == sorted(expected)
+    assert sorted(found) == sorted(reported) == sorted(expected)
     assert all(name.startswith("publisher") for name in by)
 
 
@@ -67,19 +67,19 @@ def test_a_reader_of_a_stream_in_another_thread() -> None:
         assert reader.result(timeout=300) == [f"d{number}" for number in range(20)]
 
 
-def test_what_is_skipped_is_told_outside_the_lock() -> None:
-    """The one who is told may publish."""
+def test_what_is_skipped_is_reported_outside_the_lock() -> None:
+    """The callback may publish."""
     engine: xscl.Engine
 
-    def mend(error: xscl.DocumentError) -> None:
-        engine.publish("S", "<a/>", id=f"{error.document} mended")
+    def fix(error: xscl.DocumentError) -> None:
+        engine.publish("S", "<a/>", id=f"{error.document} fixed")
 
-    engine = xscl.Engine(on_skip=mend)
-    told: list[str] = []
-    engine.subscribe("S//a", on_match=lambda match: told.append(match.documents[0]))
+    engine = xscl.Engine(on_skip=fix)
+    reported: list[str] = []
+    engine.subscribe("S//a", on_match=lambda match: reported.append(match.documents[0]))
     engine.publish_many([{"id": "bad", "xml": "<a>"}, {"id": "good", "xml": "<a/>"}])
     engine.close()
-    assert sorted(told) == ["bad mended", "good"]
+    assert sorted(reported) == ["bad fixed", "good"]
 
 
 def test_threads_ask_while_others_subscribe() -> None:

@@ -74,7 +74,7 @@ def subscribe(engine: xscl.Engine, queries: dict[str, Query], *, parameters: boo
         engine.subscribe(text, name=name, params=values)
 
 
-def told(queries: dict[str, Query], expected: list[dict[str, Any]]) -> None:
+def reported(queries: dict[str, Query], expected: list[dict[str, Any]]) -> None:
     """Counts what kinds of queries were drawn, and how many of them have matches."""
     matched = {match["query"] for match in expected}
     event("an example with matches" if matched else "an example without")
@@ -109,7 +109,7 @@ def compare(example: Example) -> None:
             return made
 
         found = [match.to_dict() for match in in_three_ways(engine, batches)]
-    told(queries, expected)
+    reported(queries, expected)
     ids = {document.id for document in example.documents}
     difference = differences(expected, anonymous(found, ids))
     assert not difference, difference

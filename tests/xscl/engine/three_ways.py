@@ -1,7 +1,7 @@
 """What an engine finds, one by one, in groups and as counts: three ways to one answer.
 
-Matches one by one are told apart, what is counted is not: only beside each other do they show
-that a match was counted twice, or not at all.
+Matches one by one are distinguished, counted ones are not: only their comparison shows that a match
+was counted twice, or not at all.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def in_three_ways(
     """The matches that one engine finds in some batches and at their end, after engines of which
     groups and counts were asked have found the same; `skipping` if documents may be skipped."""
     fed = list(batches)
-    counts, told = dict[str, list[Counter[str]]](), dict[str, list[str]]()
+    counts, reported = dict[str, list[Counter[str]]](), dict[str, list[str]]()
     matches = list[xscl.Match]()
     for way in WAYS:
         with make() as engine:
@@ -47,9 +47,9 @@ def in_three_ways(
             counts[way] = [count for count, _ in answers]
             if way != "counts":
                 found = [one for _, some in answers for one in some or ()]
-                told[way] = sorted(json.dumps(one.to_dict(), default=str) for one in found)
+                reported[way] = sorted(json.dumps(one.to_dict(), default=str) for one in found)
                 matches = found if way == "matches" else matches
-    assert told["groups"] == told["matches"]
+    assert reported["groups"] == reported["matches"]
     assert counts["groups"] == counts["matches"]
     assert counts["counts"] == counts["matches"]
     return matches

@@ -1,6 +1,6 @@
-"""The ways for an engine to go about its work, which change its speed and never its matches.
+"""The options of an engine that change its speed and never its matches.
 
-Each strategy switched off alone, all together, and all of them with so little room that every
+Each strategy switched off alone, all together, and all of them with so little memory that every
 limit is met by a few documents.
 """
 
@@ -14,16 +14,16 @@ from typing import Any
 from unittest import mock
 
 import xscl
-from join_stage import processor
-from join_stage.in_process import channels, signatures, view_cache
-from join_stage.in_process import join as in_process
 from xscl.documents import bodies
+from xscl.join_stage import processor
+from xscl.join_stage.in_process import channels, signatures, view_cache
+from xscl.join_stage.in_process import join as in_process
 
 __all__ = ["USUAL", "WAYS", "Way"]
 
 _SMALL: Mapping[ModuleType, Mapping[str, int]] = {
-    channels: {"_HELD": 2},
-    in_process: {"_LONG": 1, "_WIDE": 4, "_EXCESSIVE": 12, "_AT_ONCE": 2},
+    channels: {"_MOST_PARTS": 2},
+    in_process: {"_LONG": 1, "_WIDE": 4, "_EXCESSIVE": 12, "_UNSETTLED": 2},
     processor: {"_LEAVES": 5, "_FEW": 2},
     signatures: {
         "_PROBED": 4,
@@ -39,7 +39,7 @@ _HOT: Mapping[ModuleType, Mapping[str, int]] = {in_process: {"_LONG": 1}}
 
 @dataclass(frozen=True)
 class Way:
-    """Options of an engine, and limits of its rooms by module."""
+    """Options of an engine, and limits of its packages by module."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -1,4 +1,5 @@
-"""Match groups: the same matches, told by document pairs; and callbacks and streams over them."""
+"""Match groups: the same matches, reported by document pairs; and callbacks and streams over
+them."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ from typing import Any
 import pytest
 
 import xscl
-from join_stage import ChannelTuple
 from xscl.documents.composites import OperatorRow
-from xscl.evaluation.grouping import Grouping
+from xscl.evaluation.grouping import MatchGrouping
 from xscl.evaluation.match_groups import MatchGroups
+from xscl.join_stage import ChannelTuple
 from xscl.samples import feed_stream, random_queries
 
 PROMO = "S//book->b[./title->t] FOLLOWED BY {t = u, 10} S//blog->g[./title->u]"
@@ -107,17 +108,17 @@ def test_what_is_not_in_a_channel_is_in_the_same_group() -> None:
     assert [match.query for match in of_published.matches()] == ["read", "read"]
 
 
-def test_callbacks_and_streams_are_told() -> None:
-    told: list[str] = []
+def test_callbacks_and_streams_are_reported() -> None:
+    reported: list[str] = []
     with xscl.Engine() as engine:
-        engine.subscribe(PROMO, name="told", on_match=lambda match: told.append(match.query))
+        engine.subscribe(PROMO, name="told", on_match=lambda match: reported.append(match.query))
         engine.subscribe(PROMO, name="quiet")
         engine.subscribe(f"{PROMO} PUBLISH promos", name="published")
         with engine.stream("promos") as promos:
             engine.publish_many([book("x", 0, "b"), blog("x", 1, "g")], grouped=True)
             assert [match.query for match in [next(promos)]] == ["published"]
             assert len(promos) == 0
-    assert told == ["told"]
+    assert reported == ["told"]
 
 
 def test_a_group_stays_as_it_is_when_queries_go() -> None:
@@ -195,7 +196,7 @@ def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
         query = engine.subscribe("S//a->x JOIN {x = y} S//b->y")
         part = SimpleNamespace(sole=[query.numbers], heads=[(0, 0)])
         channel: Any = type("Of", (), {"parts": [part]})()
-        held: Any = dict.fromkeys(range(most + 1))
+        retained: Any = dict.fromkeys(range(most + 1))
         others = [Counted(number) for number in range(most)]
         # Numbers that are equal, and not the same objects.
         rows = [
@@ -203,8 +204,8 @@ def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
         ]
         groups = MatchGroups()
         Counted.comparisons = 0
-        Grouping(engine._queries.stages, lambda code: None).group(
-            [ChannelTuple(channel, Counted(most), others, True)], rows, held, groups
+        MatchGrouping(engine._queries.stages, lambda code: None).group(
+            [ChannelTuple(channel, Counted(most), others, True)], rows, retained, groups
         )
         assert Counted.comparisons < 20 * most
         assert len(groups) == most
@@ -212,8 +213,8 @@ def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
 
 
 @pytest.mark.parametrize("then", ["documents", "query", "close"])
-def test_a_group_has_its_documents_whatever_the_engine_lets_go(then: str) -> None:
-    """They are looked up when they are asked for, and kept when the engine lets go of any."""
+def test_a_group_has_its_documents_whatever_the_engine_drops(then: str) -> None:
+    """They are looked up on demand, and copied when the engine drops any."""
     engine = xscl.Engine(lateness=0)
     engine.subscribe("S//a->x JOIN {x = y, 5} S//a->y", name="q")
     found = []

@@ -1,5 +1,5 @@
-"""A second stage beside the join stage, which counts the documents of each stream in windows of
-time: it reads the same batches, holds documents and strings of its own, and reports when time
+"""A second stage alongside the join stage, which counts the documents of each stream in windows of
+time: it reads the same batches, retains documents and strings of its own, and reports when time
 passes."""
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import Any, cast
 import duckdb
 import pytest
 
-from join_stage import Accepted, Batch, ChannelTuple, JoinProcessor, Wanted
-from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.dissection.dissect import dissect
 from xscl.documents.arrivals import Arrivals
 from xscl.documents.composites import Composite, Computed, OperatorRow
@@ -24,16 +22,19 @@ from xscl.documents.intake import Intake
 from xscl.documents.retention import Retention
 from xscl.errors import DocumentError
 from xscl.evaluation.evaluation import Evaluation
-from xscl.evaluation.second_stage import SecondStage, longest_reach
+from xscl.evaluation.second_stage import WitnessStage, longest_reach
+from xscl.join_stage import Accepted, Batch, ChannelTuple, JoinProcessor, Wanted
 from xscl.language import parse
 from xscl.matches.forms import MatchForm, Sides
-from xscl.matches.match import Match, Told
+from xscl.matches.match import Match, ReportedMatch
+from xscl.pattern_stage.plan.outputs import Outputs
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.event_types import EventTypes
 from xscl.queries.levels.pattern_levels import PatternLevels
-from xscl.queries.stage_registration import Reader, StageRegistration
+from xscl.queries.stage_registration import QueryReader, StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.queries.wiring import Wiring
+from xscl.xpath_stage import Strings, XPathEvaluator, double_of
 
 SECOND = 1_000_000
 WINDOW = 10 * SECOND
@@ -57,7 +58,6 @@ class WindowCounts:
 
     def __init__(self) -> None:
         self.version = 0
-        self.timed = True
         self.batches: list[tuple[Batch, str]] = []
         self._documents: dict[int, dict[str, list[int]]] = {}
         self._strings: dict[int, set[int]] = {}
@@ -81,8 +81,8 @@ class WindowCounts:
             by_stream = self._documents.setdefault(time // WINDOW, {})
             by_stream.setdefault(stream, []).append(number)
         for number, _, strings in batch.witnesses:
-            held = self._strings.setdefault(batch.times[number] // WINDOW, set())
-            held.update(string for string in strings if string is not None)
+            stored = self._strings.setdefault(batch.times[number] // WINDOW, set())
+            stored.update(string for string in strings if string is not None)
 
     def review(self, batch: Batch, queries: Collection[int]) -> None: ...
 
@@ -97,13 +97,16 @@ class WindowCounts:
     def counts(self) -> Mapping[int, int]:
         return {}
 
-    def advance(self, watermark: int | None, *, ended: bool = False) -> Sequence[Rows]:
+    def advance(
+        self, watermark: int | None, *, ended: bool = False
+    ) -> Iterator[tuple[Sequence[Rows], Sequence[Outputs]]]:
         passed = [
             window
             for window in sorted(self._documents)
             if watermark is not None and (window + 1) * WINDOW <= watermark
         ]
-        return [Rows([self._row(window)]) for window in passed]
+        if passed:
+            yield [Rows([self._row(window)]) for window in passed], ()
 
     def _row(self, window: int) -> tuple[Any, ...]:
         by_stream, strings = self._documents.pop(window), self._strings.pop(window, set())
@@ -112,18 +115,20 @@ class WindowCounts:
     def reach(self, spine: int) -> int:
         return WINDOW
 
-    def forget(
+    def evict(
         self, watermark: int | None, documents: Sequence[int], *, exact: bool = False
     ) -> None: ...
 
-    def unheld_strings(self, *, exact: bool = False) -> Mapping[int, str]:
+    def unstored_strings(self, *, exact: bool = False) -> Mapping[int, str]:
         return {}
 
-    def strings_held(self, strings: Collection[int]) -> set[int]:
-        return {string for held in self._strings.values() for string in held}.intersection(strings)
+    def strings_stored(self, strings: Collection[int]) -> set[int]:
+        return {string for stored in self._strings.values() for string in stored}.intersection(
+            strings
+        )
 
     def drop_strings(self, strings: Sequence[int]) -> None:
-        assert not self.strings_held(strings)
+        assert not self.strings_stored(strings)
 
 
 class CountReader:
@@ -158,7 +163,7 @@ class Counting(Subscription):
         result = f"<window><strings>{strings}</strings>" + "".join(
             f"<{stream}>{count}</{stream}>" for stream, count in counts
         )
-        told = Told(
+        reported = ReportedMatch(
             id=f"window {found.computed.time}",
             stream=self.wiring.stream,
             time=found.known_at(documents) / SECOND,
@@ -170,28 +175,31 @@ class Counting(Subscription):
             json=False,
             markup=f"{result}</window>",
         )
-        return Match(self.name, told)
+        return Match(self.name, reported)
 
 
 class Stages:
-    """An evaluation over the join stage and, if asked for, the one that counts."""
+    """An evaluation over the join stage and, on request, the one that counts."""
 
     def __init__(self, *queries: str, counting: bool = True) -> None:
         self.counts = WindowCounts()
         connection = duckdb.connect()
         self.close = connection.close
         self.join = JoinProcessor(lambda: connection, double_of)
-        stages: tuple[SecondStage, ...] = (self.join, self.counts) if counting else (self.join,)
+        counts = (self.counts,) if counting else ()
+        stages: tuple[WitnessStage, ...] = (self.join, *counts)
         self.strings = Strings()
         xpath = XPathEvaluator(self.strings)
         registered = StageRegistration(xpath, self.join.registry, longest_reach(stages))
         nodes = EventNodes(xpath.attribute_name)
-        patterns = PatternLevels(EventTypes(registered), nodes, lambda one: self.intake.held[one])
+        patterns = PatternLevels(
+            EventTypes(registered), nodes, lambda one: self.intake.retained[one]
+        )
         self.queries = Catalogue(xpath, registered, patterns, lambda one: None)
         self.intake = Intake(0, Retention(self.queries.reach))
         errors: list[DocumentError] = []
         self.evaluation = Evaluation(
-            xpath, stages, self.strings, self.queries, self.intake, errors.append
+            xpath, stages, counts, self.strings, self.queries, self.intake, errors.append
         )
         parsed, wrong = parse(";\n".join(queries))
         assert not wrong
@@ -209,7 +217,7 @@ class Stages:
             form=MatchForm(dissection.query.select, "counts", (), ()),
         )
         owner = Counting("counts", wiring, QUERY, 0, None)
-        self.queries.stages._readers[QUERY] = Reader(owner, CountReader())
+        self.queries.stages._readers[QUERY] = QueryReader(owner, CountReader())
 
     def read(self, *documents: tuple[str, float, str]) -> Arrivals:
         self.evaluation.follow_queries()
@@ -259,31 +267,31 @@ def test_what_time_completes_is_published_with_the_time_it_is_known() -> None:
 
 
 @pytest.mark.parametrize("counting", [True, False])
-def test_a_document_is_held_as_long_as_any_stage_reaches_it(counting: bool) -> None:
+def test_a_document_is_retained_as_long_as_any_stage_reaches_it(counting: bool) -> None:
     with closing(Stages(JOIN, counting=counting)) as stages:
         for document in DOCUMENTS:
             stages.publish(document)
-            stages.evaluation.forget(exact=True)
-        held = sorted(document.id for document in stages.intake.held.values())
-        assert held == (["S1", "S2", "T3", "T9"] if counting else ["T9"])
+            stages.evaluation.evict(exact=True)
+        stored = sorted(document.id for document in stages.intake.retained.values())
+        assert stored == (["S1", "S2", "T3", "T9"] if counting else ["T9"])
         stages.publish(LATER)
-        stages.evaluation.forget(exact=True)
-        assert [document.id for document in stages.intake.held.values()] == ["S21"]
+        stages.evaluation.evict(exact=True)
+        assert [document.id for document in stages.intake.retained.values()] == ["S21"]
 
 
-def test_a_string_is_held_as_long_as_any_stage_holds_it() -> None:
+def test_a_string_is_stored_as_long_as_any_stage_needs_it() -> None:
     """It keeps its number, by which a later leaf is equal to one that only another stage holds."""
     with closing(Stages(JOIN)) as stages:
         stages.publish(*DOCUMENTS[:3])
         stages.publish(("S", 8.0, "<a/>"))
-        stages.evaluation.forget(exact=True)
+        stages.evaluation.evict(exact=True)
         before = dict(stages.strings.numbers)
         assert {"v", "w"} <= before.keys()
         found = stages.publish(("S", 8.5, "<a>v</a>"), ("T", 9.0, "<b>v</b>"))
         assert found == [("joined", 9.0, ("S8.5", "T9"))]
         assert stages.strings.numbers["v"] == before["v"]
         stages.publish(LATER)
-        stages.evaluation.forget(exact=True)
+        stages.evaluation.evict(exact=True)
         assert set(stages.strings.numbers) == {"z"}
 
 

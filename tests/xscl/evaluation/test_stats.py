@@ -1,4 +1,4 @@
-"""What an engine tells of its own size, against counting by hand; what it lets go, and when."""
+"""The sizes that an engine reports, against counting by hand; what it evicts, and when."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def test_what_is_counted() -> None:
         engine.publish("S", "<r><a>1</a><a>é</a></r>", timestamp=5)
         engine.publish("R", "<r><b>3</b><b>1</b></r>", timestamp=7)
         engine.publish("Q", "<r/>", timestamp=9)
-        told = stats(engine)
-        assert (told["taken"], told["documents"], told["queries"]) == (3, 4, 3)
-        assert told["witnesses"] == 4 + 2
-        assert told["strings"] == 3
-        assert told["templates"] == 2
-        assert told["streams"] == {
+        reported = stats(engine)
+        assert (reported["taken"], reported["documents"], reported["queries"]) == (3, 4, 3)
+        assert reported["witnesses"] == 4 + 2
+        assert reported["strings"] == 3
+        assert reported["templates"] == 2
+        assert reported["streams"] == {
             "S": {"documents": 1, "witnesses": 2, "bytes": 24, "latest": 5.0},
             "R": {"documents": 1, "witnesses": 2, "bytes": 23, "latest": 7.0},
             "out": {"documents": 2, "witnesses": 2, "bytes": 51, "latest": 5.0},
         }
-        assert told["bytes"] == 24 + 23 + 51
-        assert told["watermark"] is None
+        assert reported["bytes"] == 24 + 23 + 51
+        assert reported["watermark"] is None
 
 
 def test_skipped_documents_are_counted_by_reason() -> None:
@@ -46,7 +46,12 @@ def test_skipped_documents_are_counted_by_reason() -> None:
                 {"id": "bad", "timestamp": 100, "xml": "<a>"},
             ]
         )
-        assert stats(engine)["skipped"] == {"malformed": 1, "duplicate": 1, "late": 1}
+        assert stats(engine)["skipped"] == {
+            "malformed": 1,
+            "duplicate": 1,
+            "late": 1,
+            "unknown": 0,
+        }
         assert stats(engine)["watermark"] == 95.0
 
 
@@ -59,13 +64,13 @@ def test_one_query_without_end_does_not_hold_what_only_others_read() -> None:
         engine.publish("S", "<forever>f</forever>", timestamp=50)
         for number in range(51, 100):
             engine.publish("S", f"<a>{number}</a>", timestamp=number)
-        told = stats(engine)
-        assert told["documents"] == 12
-        assert told["witnesses"] == 12
-        assert told["strings"] == 12
+        reported = stats(engine)
+        assert reported["documents"] == 12
+        assert reported["witnesses"] == 12
+        assert reported["strings"] == 12
 
 
-def test_the_right_side_of_followed_by_waits_only_for_what_is_late() -> None:
+def test_the_right_side_of_followed_by_is_retained_only_for_late_documents() -> None:
     with xscl.Engine(lateness=3) as engine:
         engine.subscribe("S//a->x FOLLOWED BY {x = y, 10} R//b->y")
         for number in range(40):
@@ -83,10 +88,10 @@ def test_a_date_far_ahead_moves_nothing() -> None:
         engine.publish("S", "<a>1</a>", timestamp="2099-01-01")
         for number in range(100):
             engine.publish("S", f"<a>{number}</a>", timestamp=number)
-        told = stats(engine)
-        assert told["skipped"]["late"] == 0
-        assert told["documents"] == 17
-        assert told["streams"]["S"]["latest"] > 4e9
+        reported = stats(engine)
+        assert reported["skipped"]["late"] == 0
+        assert reported["documents"] == 17
+        assert reported["streams"]["S"]["latest"] > 4e9
 
 
 def test_a_silent_stream_holds_nothing_back() -> None:
@@ -95,24 +100,24 @@ def test_a_silent_stream_holds_nothing_back() -> None:
         engine.publish("R", "<b>1</b>", timestamp=0)
         for number in range(100):
             engine.publish("S", f"<a>{number}</a>", timestamp=number)
-        told = stats(engine)
-        assert set(told["streams"]) == {"S"}
-        assert told["documents"] == 11
+        reported = stats(engine)
+        assert set(reported["streams"]) == {"S"}
+        assert reported["documents"] == 11
 
 
 def test_to_ask_for_sizes_changes_nothing() -> None:
-    """Neither what is held nor what waits to be written, however often a monitor asks."""
+    """Neither what is retained nor what is pending to be written, however often a monitor asks."""
     with xscl.Engine(lateness=0) as asked, xscl.Engine(lateness=0) as left:
         for engine in (asked, left):
             engine.subscribe("S//a->x JOIN {x = y, 100 s} S//b->y")
         for n in range(60):
             for engine in (asked, left):
                 engine.publish("S", f"<{'ab'[n % 2]}>{n // 9}</{'ab'[n % 2]}>", timestamp=n * 9)
-            told = asked.stats()
-            assert told == {**asked.stats(), "memory": told["memory"]}
-            held = len(left._intake.held)
-            assert told["documents"] == held == len(asked._intake.held)
-            assert told["witnesses"] == left._join.rows == asked._join.rows
-            assert asked._join._state._waiting.times == left._join._state._waiting.times
+            reported = asked.stats()
+            assert reported == {**asked.stats(), "memory": reported["memory"]}
+            stored = len(left._intake.retained)
+            assert reported["documents"] == stored == len(asked._intake.retained)
+            assert reported["witnesses"] == left._join.rows == asked._join.rows
+            assert asked._join._state._pending.times == left._join._state._pending.times
         exact = asked.stats(exact=True)
         assert exact["documents"] == exact["witnesses"] == 12

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from xscl import Engine, Subscription
 from xscl.errors import QueryError
-from xscl.event_queries.compile import CompiledEvents, compile_events
-from xscl.event_queries.published import Published
-from xscl.language import parse
-from xscl.language.syntax import Events, Query
+from xscl.event_queries.compile import CompiledEvents
+from xscl.language.syntax import Query
 
 __all__ = ["Compiled", "compiled", "errors_of"]
 
@@ -22,23 +21,14 @@ class Compiled(NamedTuple):
 
 def compiled(text: str) -> tuple[list[Compiled], list[QueryError]]:
     """The good queries of a text, and the errors of the others."""
-    queries, errors = parse(text)
-    published = Published()
-    good = []
-    for query in queries:
-        events = None
-        try:
-            if isinstance(query.source, Events):
-                events = compile_events(query, published)
-        except QueryError as error:
-            errors.append(error)
-            continue
-        except ExceptionGroup as group:
-            errors += [one for one in group.exceptions if isinstance(one, QueryError)]
-            continue
-        published.add(query, None if events is None else events.step)
-        good.append(Compiled(query, events))
-    return good, errors
+    with Engine() as engine:
+        good, errors = engine.load_good(text)
+        return [_compiled(one) for one in good], errors
+
+
+def _compiled(one: Subscription) -> Compiled:
+    events = one.dissection.compiled
+    return Compiled(one.query, events if isinstance(events, CompiledEvents) else None)
 
 
 def errors_of(text: str) -> list[str]:

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pattern_stage.algebra.nodes import Select
-from pattern_stage.algebra.terms import Compare
 from tests.conformance.runner import Case, read_cases
 from tests.oracle.event_algebra.drawn_queries import texts, variants
 from tests.oracle.event_algebra.expressions import Scope, meaning
@@ -21,6 +19,7 @@ from tests.oracle.event_algebra.syntax import Block, Constructor, Declared
 from tests.oracle.event_algebra.writing import written
 from tests.shared import SHARED, needs
 from tests.xscl.event_queries.reading import compiled
+from xscl.consistency import Level
 from xscl.event_queries.compile import Open, compile_events
 from xscl.language import parse
 from xscl.language.alike import AlikeStatements, Instance
@@ -28,6 +27,8 @@ from xscl.language.parameters import Prepared
 from xscl.language.read import read_from
 from xscl.language.same_query import bare
 from xscl.language.syntax import Events
+from xscl.pattern_stage.algebra.nodes import Select
+from xscl.pattern_stage.values.terms import Comparison
 
 CASES = SHARED / "conformance" / "pattern-cel.jsonl"
 
@@ -72,10 +73,10 @@ def test_the_schemas_of_drawn_queries(text: Declared) -> None:
 
 
 @given(st.data())
-def test_queries_alike_but_for_constants_have_one_plan(data: st.DataObject) -> None:
+def test_queries_that_are_the_same_up_to_constants_have_one_plan(data: st.DataObject) -> None:
     text = data.draw(texts(most=1))
-    alike = data.draw(variants(text.queries[0]))
-    good, errors = compiled(written(Declared(text.streams, alike)))
+    similar = data.draw(variants(text.queries[0]))
+    good, errors = compiled(written(Declared(text.streams, similar)))
     assert not errors
     found = [one.events for one in good if one.events is not None]
     assert len({one.root for one in found}) <= 1
@@ -97,11 +98,11 @@ def test_queries_alike_but_for_constants_have_one_plan(data: st.DataObject) -> N
         ("SELECT <a>{P}</a> FROM FILTER{P > 1}(S)", True, False, False),
     ],
 )
-def test_what_results_wait_for(text: str, monotone: bool, document: bool, weak: bool) -> None:
+def test_what_results_depend_on(text: str, monotone: bool, document: bool, weak: bool) -> None:
     (one,), errors = compiled(text)
     assert not errors
     assert one.events is not None
-    found = one.events.monotone, one.events.document, one.events.weak
+    found = one.events.monotone, one.events.document, one.events.level == Level("weak")
     assert found == (monotone, document, weak)
 
 
@@ -121,7 +122,7 @@ def test_parameters_are_constants_that_are_made_of_their_values() -> None:
 @given(st.data())
 def test_a_query_whose_literals_are_left_open_has_the_same_plan(data: st.DataObject) -> None:
     text = data.draw(texts(most=1))
-    # The second of two that are alike has parameters for literals.
+    # The second of two that are the same up to literals has parameters for them.
     query = text.queries[-1]
     both = (query, replace(query, name="other"))
     queries, errors, _ = read_from(written(Declared(text.streams, both)), 1, AlikeStatements())
@@ -169,5 +170,5 @@ def test_how_a_comparison_compares_is_decided_by_its_form(condition: str, mode: 
     root = one.events.root
     assert isinstance(root, Select)
     (compare,) = root.condition
-    assert isinstance(compare, Compare)
+    assert isinstance(compare, Comparison)
     assert compare.mode == mode

@@ -1,6 +1,6 @@
-"""What a user is told: golden texts beside the queries that cause them.
+"""The messages to a user: golden texts next to the queries that cause them.
 
-With XSCL_GOLDEN=1 in the environment the texts are written anew.
+With XSCL_GOLDEN=1 in the environment the texts are written again.
 """
 
 from __future__ import annotations

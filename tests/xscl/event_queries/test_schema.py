@@ -1,4 +1,4 @@
-"""Names of composites follow from those of their inputs (patterns-cel.md, section 2)."""
+"""Names of composites follow from those of their inputs (docs/semantics.md#names)."""
 
 from __future__ import annotations
 

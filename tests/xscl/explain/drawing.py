@@ -96,10 +96,10 @@ def joins_of_one_pattern(draw: st.DrawFn) -> str:
     variables: list[str] = []
     pattern = draw(_pattern(_noted((f"x{n}" for n in count()), variables), 2, main=True))
     sides = st.sampled_from([*variables, *(name.replace("x", "y") for name in variables)])
-    alike = st.sampled_from(variables).map(lambda name: f"{name} = {name.replace('x', 'y')}")
+    similar = st.sampled_from(variables).map(lambda name: f"{name} = {name.replace('x', 'y')}")
     signs = st.sampled_from(["=", "!=", "<"])
     conjuncts = draw(
-        st.lists(alike | st.builds("{} {} {}".format, sides, signs, sides), max_size=2)
+        st.lists(similar | st.builds("{} {} {}".format, sides, signs, sides), max_size=2)
     )
     predicate = " AND ".join(conjuncts) or "INF"
     return f"S{pattern} JOIN {{{predicate}}} S{pattern.replace('->x', '->y')}"

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import sqlglot
 
-from join_stage import to_sql
+from tests.xscl.explain.subscribed import dissected
 from xscl import Engine
-from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Dissection
 from xscl.explain import as_sql, as_text, catalogue_text, explain_file
-from xscl.language import parse
-
-
-def dissected(text: str) -> list[Dissection]:
-    queries, errors = parse(text)
-    assert not errors
-    return [dissect(query) for query in queries]
+from xscl.join_stage import to_sql
 
 
 def many(count: int) -> list[Dissection]:
@@ -24,21 +17,21 @@ def many(count: int) -> list[Dissection]:
     )
 
 
-def test_up_to_20_queries_are_told_one_by_one() -> None:
-    told = explain_file(many(20))
-    assert told.count("conjunctive query\n") == 20
-    assert catalogue_text(many(20)) in told
+def test_up_to_20_queries_are_reported_one_by_one() -> None:
+    reported = explain_file(many(20))
+    assert reported.count("conjunctive query\n") == 20
+    assert catalogue_text(many(20)) in reported
 
 
 def test_more_are_a_catalogue() -> None:
-    told = explain_file(many(21))
-    assert "conjunctive query" not in told
-    assert told.startswith(catalogue_text(many(21)))
-    assert "21 queries; `xscl explain … --query NAME` shows one of them" in told
-    assert "q1, q2, q3 and 18 more" in told
+    reported = explain_file(many(21))
+    assert "conjunctive query" not in reported
+    assert reported.startswith(catalogue_text(many(21)))
+    assert "21 queries; `xscl explain … --query NAME` shows one of them" in reported
+    assert "q1, q2, q3 and 18 more" in reported
 
 
-def test_sharing_is_told_of_others_only() -> None:
+def test_sharing_is_reported_of_others_only() -> None:
     queries = many(8)
     assert "shared with" not in as_text(queries[0])
     assert "shared with" not in as_text(queries[0], queries[:1])
@@ -79,8 +72,8 @@ def test_sql_says_once_what_queries_share() -> None:
         "-- name: two\nS//d->x JOIN {x = y} S//e->y;\n-- name: three\nS//a"
     )
     template = queries[1].disjuncts[0].operators[0].plan.template.id
-    told = as_sql(queries)
-    comments = [line for line in told.splitlines() if line.startswith("--")]
+    reported = as_sql(queries)
+    comments = [line for line in reported.splitlines() if line.startswith("--")]
     assert sorted(comments) == [
         f"-- one, stage 1: template {template}",
         f"-- one, stage 2: template {template}",
@@ -94,7 +87,7 @@ def test_sql_says_once_what_queries_share() -> None:
         for stage in part.operators
     }
     evaluated = {to_sql(plan.query(plan.outputs, plan.valued)) for plan in plans.values()}
-    bare = "\n".join(line for line in told.splitlines() if not line.startswith("--"))
+    bare = "\n".join(line for line in reported.splitlines() if not line.startswith("--"))
     assert {said(one) for one in bare.split(";") if one.strip()} == set(map(said, evaluated))
 
 
@@ -112,32 +105,32 @@ def test_an_engine_explains_all_of_its_queries() -> None:
         engine.load(
             "S//a->x JOIN {x = y} S//b->y; EVENT SEQ(A a, B b); EVENT SEQ(A a, B b) -- twice"
         )
-        told = engine.explain()
+        reported = engine.explain()
         alone = [engine.explain(name) for name in ("q1", "q2", "q3")]
-    assert all(one.splitlines()[1] in told for one in alone)
-    (row,) = (line for line in told.splitlines() if "a → b" in line and "q2 and q3" in line)
+    assert all(one.splitlines()[1] in reported for one in alone)
+    (row,) = (line for line in reported.splitlines() if "a → b" in line and "q2 and q3" in line)
     assert row.split()[-5:] == ["—", "2", "q2", "and", "q3"]
 
 
-def test_an_engine_tells_the_plan_that_it_has() -> None:
+def test_an_engine_shows_the_plan_that_it_has() -> None:
     text = "-- name: one\nS1 NEXT{$2.a = $1.a} T;\n-- name: two\nS2 NEXT{$2.a = $1.a} T"
     with Engine() as engine:
         engine.load(text)
         assert "plan of all queries" not in engine.explain()
     with Engine(sharable=[{"S1", "S2"}]) as engine:
         engine.load(text)
-        told = engine.explain().partition("plan of all queries")[2]
-    assert "S1 | S2" in told
-    assert "c_;: 2 operators → evaluated as 1" in told
+        reported = engine.explain().partition("plan of all queries")[2]
+    assert "S1 | S2" in reported
+    assert "c_;: 2 operators → evaluated as 1" in reported
     with Engine(sharable=[{"S1", "S2"}], without={"c_;"}) as engine:
         engine.load(text)
-        told = engine.explain().partition("plan of all queries")[2]
-    assert "s_;: 2 operators → 1 m-op" in told
-    assert "c_;" not in told
+        reported = engine.explain().partition("plan of all queries")[2]
+    assert "s_;: 2 operators → 1 m-op" in reported
+    assert "c_;" not in reported
 
 
-def test_of_very_many_alike_queries_some_stand_for_all() -> None:
-    """Templates and streams are of all; a query that no other stands for is there, too."""
+def test_of_very_many_similar_queries_some_represent_all() -> None:
+    """Templates and streams are of all; a query that no other represents is there, too."""
     with Engine() as engine:
         engine.subscribe_many(
             "SELECT x FROM FILTER{x > :least}(S) NEXT{DUR <= 1 h} S",
@@ -148,11 +141,11 @@ def test_of_very_many_alike_queries_some_stand_for_all() -> None:
             [{"name": f"j{it}", "it": str(it)} for it in range(300)],
         )
         engine.subscribe("FILTER{x > 2}(S)", name="alone")
-        told, one = engine.explain(), engine.explain("e299")
-    assert "e0, e1, e2 and 297 more" in told
-    assert "j0, j1, j2 and 297 more" in told
-    assert "e0, e1, e2 and 598 more" in told
-    assert "alone\n" in told
-    assert "plan of 133 of 601 queries" in told
+        reported, one = engine.explain(), engine.explain("e299")
+    assert "e0, e1, e2 and 297 more" in reported
+    assert "j0, j1, j2 and 297 more" in reported
+    assert "e0, e1, e2 and 598 more" in reported
+    assert "alone\n" in reported
+    assert "plan of 133 of 601 queries" in reported
     assert "x > 299" in one
     assert "one channel with e0, e1, e2, e3, e4 and 294 more, alike" in one

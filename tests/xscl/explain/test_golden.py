@@ -1,6 +1,6 @@
-"""The explanation of whole files of queries, word for word: golden/*.xscl beside golden/*.txt.
+"""The explanation of whole files of queries, word for word: golden/*.xscl next to golden/*.txt.
 
-With XSCL_GOLDEN=1 in the environment the expectations are written anew.
+With XSCL_GOLDEN=1 in the environment the expectations are written again.
 """
 
 from __future__ import annotations
@@ -10,18 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from xscl.dissection.dissect import dissect
+from tests.xscl.explain import subscribed
 from xscl.dissection.parts import Dissection
 from xscl.explain import as_mermaid, as_svg, explain_file, fitted
-from xscl.language import parse
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.xscl"))
 
 
 def dissected(file: Path) -> list[Dissection]:
-    queries, errors = parse(file.read_text(encoding="utf-8"))
-    assert not errors
-    return [dissect(query) for query in queries]
+    return subscribed.dissected(file.read_text(encoding="utf-8"))
 
 
 def expect(file: Path, text: str) -> None:
@@ -45,13 +42,13 @@ def test_the_lines_fit_a_terminal() -> None:
         assert fitted(text, 100) == text
 
 
-@pytest.mark.parametrize("name", ["sub-query", "event-queries"])
+@pytest.mark.parametrize("name", ["sub-query", "event-queries", "compositions"])
 def test_flowchart(name: str) -> None:
     (file,) = (file for file in FILES if file.stem == name)
     expect(file.with_suffix(".mmd"), as_mermaid(dissected(file)) + "\n")
 
 
-@pytest.mark.parametrize("name", ["chain", "group", "sub-query", "event-queries"])
+@pytest.mark.parametrize("name", ["chain", "group", "sub-query", "event-queries", "compositions"])
 def test_picture(name: str) -> None:
     (file,) = (file for file in FILES if file.stem == name)
     expect(file.with_suffix(".svg"), as_svg(dissected(file)) + "\n")

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.xscl.explain.drawing import queries
-from xscl.dissection.dissect import dissect
+from tests.xscl.explain.subscribed import dissected
 from xscl.explain import as_mermaid
 from xscl.explain.mermaid import label
-from xscl.language import parse
 
 ID = r"[qs]\w+"
 LABEL = r'"[^"]*"'
@@ -74,25 +73,20 @@ def test_labels_survive(lines: list[str]) -> None:
     ],
 )
 def test_whatever_names_and_filters_hold(text: str) -> None:
-    found, errors = parse(text)
-    assert not errors
-    check(as_mermaid(dissect(query) for query in found))
+    check(as_mermaid(dissected(text)))
 
 
 @settings(deadline=None)
 @given(st.lists(queries(), min_size=1, max_size=2))
 def test_any_queries(texts: list[str]) -> None:
-    found, errors = parse(";\n".join(texts))
-    assert not errors
-    check(as_mermaid(dissect(query) for query in found))
+    check(as_mermaid(dissected(";\n".join(texts))))
 
 
 def test_streams_connect_queries() -> None:
-    found, errors = parse(
+    queries = dissected(
         "-- name: one\nS//a->x PUBLISH P;\n-- name: two\nP//b->y JOIN {y = z} (T//c)/c->z"
     )
-    assert not errors
-    chart = as_mermaid(dissect(query) for query in found)
+    chart = as_mermaid(queries)
     known = check(chart)
     (published,) = (name for name in known if f'{name}[("P")]' in chart)
     assert f'q1d1b1 ==>|"PUBLISH"| {published}' in chart
@@ -102,3 +96,20 @@ def test_streams_connect_queries() -> None:
 
 def test_no_query_is_a_flowchart_too() -> None:
     assert check(as_mermaid([])) == set()
+
+
+def test_arcs_of_an_automaton() -> None:
+    """An ignorable arc is dashed, one whose life ends is grey; each final state publishes."""
+    arcs = (
+        '{"from": "a", "to": "f", "event": "e"}, '
+        '{"from": "f", "to": "b", "event": "e", "until": 9}, '
+        '{"from": "b", "to": "b", "event": "e", "kind": "ignore"}'
+    )
+    described = f'{{"events": {{"e": "S"}}, "final": ["f"], "arcs": [{arcs}], "within": 5}}'
+    lines = as_mermaid(dissected(f"S//x->y;\nAUTOMATON {described} PUBLISH P")).splitlines()
+    drawn = [line.strip() for line in lines]
+    assert 'q2s2 -.->|"a2<br/>ignore e"| q2s2' in drawn
+    assert any(line.startswith('q2s1 ==>|"PUBLISH"|') for line in drawn)
+    (style,) = (line for line in drawn if line.startswith("linkStyle"))
+    arrows = [line for line in drawn if "->" in line or "==>" in line or "-.-" in line]
+    assert arrows[int(style.split()[1])].startswith("q2s1 -->|")

@@ -9,18 +9,15 @@ import pytest
 from hypothesis import given, settings
 
 import xscl
-from templates import RULES, Edge, JoinGraph, Node, template_of
 from tests.xscl.explain.drawing import documents, joins_of_one_pattern, queries
-from xscl.dissection.dissect import dissect
+from tests.xscl.explain.subscribed import dissected
 from xscl.explain import as_json
-from xscl.language import parse
+from xscl.templates import RULES, Edge, JoinGraph, Node, template_of
 
 
-def told(text: str) -> dict[str, Any]:
+def record(text: str) -> dict[str, Any]:
     """The members of the last query of a text, as a program reads them."""
-    found, errors = parse(text)
-    assert not errors
-    members: dict[str, Any] = json.loads(json.dumps(as_json(dissect(found[-1]))))
+    members: dict[str, Any] = json.loads(json.dumps(as_json(dissected(text)[-1])))
     return members
 
 
@@ -37,7 +34,7 @@ def told(text: str) -> dict[str, Any]:
     ],
 )
 def test_members(text: str, templates: int | None, value_joins: int, variables: list[str]) -> None:
-    members = told(text)
+    members = record(text)
     assert members["name"] == "q1"
     assert members["value_joins"] == value_joins
     assert members["variables"] == variables
@@ -49,18 +46,18 @@ def test_members(text: str, templates: int | None, value_joins: int, variables: 
 
 
 def test_isomorphic_minors_have_one_template() -> None:
-    one = told("S//a->x[b->y] FOLLOWED BY {x = z AND y = w, 1 h} S//c->z[d->w]")
-    other = told("R//p[.//q->i[r->j]] JOIN {k = j AND i = l} T//m->l[@k->k]")
-    third = told("S//a[x->x][y->y] JOIN {x = z AND y = w} S//c[z->z][w->w]")
+    one = record("S//a->x[b->y] FOLLOWED BY {x = z AND y = w, 1 h} S//c->z[d->w]")
+    other = record("R//p[.//q->i[r->j]] JOIN {k = j AND i = l} T//m->l[@k->k]")
+    third = record("S//a[x->x][y->y] JOIN {x = z AND y = w} S//c[z->z][w->w]")
     assert (
-        one["template"] == told("S//a->x[.//b->y] JOIN {x=z AND y=w} T/c->z[.//d->w]")["template"]
+        one["template"] == record("S//a->x[.//b->y] JOIN {x=z AND y=w} T/c->z[.//d->w]")["template"]
     )
     assert one["template"] == other["template"]
     assert one["template"] != third["template"]
 
 
 def test_streams_windows_and_sub_queries() -> None:
-    members = told(
+    members = record(
         "-- name: q\n(SELECT x FROM S//a->x PUBLISH P)//b->y"
         " JOIN {y = z, 1.5 h} (T//c->z FOLLOWED BY {INF} T//d) PUBLISH R"
     )
@@ -87,9 +84,8 @@ def test_streams_windows_and_sub_queries() -> None:
 @settings(deadline=None)
 @given(queries())
 def test_what_the_reduction_rules_remove_is_what_they_remove(text: str) -> None:
-    """Of the join graph that the members tell of, built anew; of a composite it has what is
-    compared."""
-    for part in told(text)["disjuncts"]:
+    """Of the join graph in the members, built again; of a composite it has what is compared."""
+    for part in record(text)["disjuncts"]:
         for stage in part["stages"]:
             graph = join_graph(part, stage)
             for rule, removed in zip(RULES, stage["removed"].values(), strict=True):
@@ -118,7 +114,7 @@ def join_graph(part: dict[str, Any], stage: dict[str, Any]) -> JoinGraph:
 @settings(deadline=None)
 @given(joins_of_one_pattern(), documents, documents)
 def test_what_is_found_in_both_orders_is(text: str, one: str, other: str) -> None:
-    if not any("both orders" in note for note in told(text)["notes"]):
+    if not any("both orders" in note for note in record(text)["notes"]):
         return
     with xscl.Engine() as engine:
         engine.subscribe(text)
@@ -132,7 +128,7 @@ def test_what_is_found_in_both_orders_is(text: str, one: str, other: str) -> Non
     ["x = u", "y = v", "x = u AND y != v", "y < x AND v < u", "x = v AND u = y"],
 )
 def test_joins_that_find_both_orders(comparisons: str) -> None:
-    notes = told(f"S//a->x[b->y] JOIN {{{comparisons}, 1 h}} S//a->u[b->v]")["notes"]
+    notes = record(f"S//a->x[b->y] JOIN {{{comparisons}, 1 h}} S//a->u[b->v]")["notes"]
     assert any("both orders" in note for note in notes)
 
 
@@ -149,7 +145,7 @@ def test_joins_that_find_both_orders(comparisons: str) -> None:
     ],
 )
 def test_joins_that_may_not(text: str) -> None:
-    assert not any("both orders" in note for note in told(text)["notes"])
+    assert not any("both orders" in note for note in record(text)["notes"])
 
 
 @pytest.mark.parametrize(
@@ -165,7 +161,7 @@ def test_joins_that_may_not(text: str) -> None:
 )
 def test_documents_are_kept_as_long_as_is_said(text: str, document: str) -> None:
     """By the stage that joins them, in whole seconds."""
-    (part,) = told(text)["disjuncts"]
+    (part,) = record(text)["disjuncts"]
     (number,) = (block["block"] for block in part["blocks"] if block["stream"] == "A")
     kept = next(
         (
@@ -176,13 +172,13 @@ def test_documents_are_kept_as_long_as_is_said(text: str, document: str) -> None
         ),
         0,
     )
-    for late, held in ((0, True), (1, False)):
+    for late, retained in ((0, True), (1, False)):
         with xscl.Engine(lateness=0) as engine:
             engine.subscribe(text)
             engine.publish("A", document, timestamp=0)
             engine.publish("elsewhere", "<e/>", timestamp=kept + late)
             streams: Any = engine.stats(exact=True)["streams"]
-            assert ("A" in streams) == held
+            assert ("A" in streams) == retained
 
 
 EVENTS = """
@@ -192,8 +188,8 @@ SELECT pid FROM FILTER{load > 80}(SMOOTHED FOLD{$2.pid = $.pid, $2.load > $.load
 """
 
 
-def test_equal_parts_of_event_queries_bear_one_id() -> None:
-    parts = [dissect(query) for query in parse(EVENTS)[0]]
+def test_equal_parts_of_event_queries_have_one_id() -> None:
+    parts = dissected(EVENTS)
     every = [json.loads(json.dumps(as_json(part, parts))) for part in parts]
     assert [one["kind"] for one in every] == ["cel"] * 3
     assert every[0]["schema"] == {"open": False, "names": ["pid", "load"]}
@@ -229,3 +225,25 @@ def test_a_query_is_explained_as_it_was_subscribed() -> None:
         for text, name in zip(before[1:], names, strict=True):
             assert engine.explain(name) == text
         assert shown == [as_json(reads.dissection)["plan"]]
+
+
+def test_a_query_is_compiled_once() -> None:
+    """What is explained is what runs."""
+    with xscl.Engine() as engine:
+        pattern = engine.subscribe("EVENT SEQ(A a, B b) WITHIN 1 h")
+        events = engine.subscribe("A NEXT{$2.a = $1.a} B")
+        assert pattern.dissection.compiled is pattern.wiring.pattern
+        assert events.wiring.events is not None
+        assert events.dissection.compiled is events.wiring.events.compiled
+
+
+def test_the_indexes_are_those_of_the_operators() -> None:
+    """An order is bisected only where no equality is, and computed values are looked up, too."""
+    members = record(
+        "FILTER{a = 1 AND b > 2}(S) NEXT{$2.c = $1.d + $1.b AND DUR <= 1 h} FILTER{e > 3}(T)"
+    )
+    assert members["indexes"] == [
+        "predicate index of S on a (=)",
+        "A: AN on e (>)",
+        "A: AI on c",
+    ]

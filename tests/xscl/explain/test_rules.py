@@ -1,7 +1,7 @@
 """Each rule of the optimiser by a golden pair: rules/RULE.xscl are queries to which it does
 something, rules/RULE.txt is their plan before and after it.
 
-With XSCL_GOLDEN=1 in the environment the expectations are written anew.
+With XSCL_GOLDEN=1 in the environment the expectations are written again.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pattern_stage.plan.explained import NORMAL_FORM
-from pattern_stage.plan.rules import JOIN_RULES, RULES
 from tests.xscl.explain.test_golden import dissected, expect
+from xscl import Engine
 from xscl.explain.shared import rule_lines, shared_members, shared_plan
+from xscl.pattern_stage.plan.explained import NORMAL_FORM
+from xscl.pattern_stage.plan.rules import JOIN_RULES, RULES
 
 NAMES = [NORMAL_FORM, *(rule.name for rule in RULES), *sorted(JOIN_RULES)]
 FILES = sorted((Path(__file__).parent / "rules").glob("*.xscl"))
@@ -43,3 +44,16 @@ def test_boxes_read_earlier_ones_and_answer_all_queries(file: Path) -> None:
             for box in boxes:
                 assert all(one < box["m_op"] for one in box["reads"])
             assert {"one"} <= {name for box in boxes for name in box["queries"]}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_an_engine_runs_the_m_ops_that_are_shown(file: Path) -> None:
+    with Engine() as engine:
+        queries = engine.load(file.read_text(encoding="utf-8"))
+        found = shared_plan([one.dissection for one in queries])
+        runs = engine.stats()["event_queries"]
+    shown = [step.after for step in found if step.rule not in JOIN_RULES]
+    # Aggregates that read one buffer are shown as one.
+    buffers = file.stem == "s_α"
+    assert isinstance(runs, dict)
+    assert runs["m-ops"] == (len(shown[-1]) + buffers if shown else 0)

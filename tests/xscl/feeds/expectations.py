@@ -302,7 +302,7 @@ def gofeed_files(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def gofeed_claims(name: str, expectation: bytes) -> Iterator[Claim]:
-    """The claims of the JSON beside a file of gofeed's, `name` its path in gofeed's folder."""
+    """The claims of the JSON next to a file of gofeed's, `name` its path in gofeed's folder."""
     kind = next((kind for kind in GOFEED_KINDS if name.startswith(kind)), None)
     if kind is None:
         return

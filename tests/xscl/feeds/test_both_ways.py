@@ -1,5 +1,5 @@
-"""What lxml and feedparser both read, they read alike: well-formed feeds lose nothing by the fast
-way."""
+"""What lxml and feedparser both read, they read equally: well-formed feeds lose nothing by the fast
+reader."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import pytest
 
 from datasets import FEEDS
 from tests.shared import SHARED, wanting
-from xscl.feeds import Item, parsing
+from xscl.feeds import CANONICAL, Item, parsing
 from xscl.feeds.entries import channel_feed, entry_item
-from xscl.feeds.links import CANONICAL
 from xscl.feeds.wild import Unreadable, WildFeed
 from xscl.feeds.xml_feed import ROOTS, XmlFeed
 
@@ -41,7 +40,7 @@ PARTED = {
     "rss/item_guid_isPermaLink_ValueError.xml": "a guid that is no address, declared as one",
     "rss/issue_217_enclosure_children.xml": "a title within an enclosure",
     "w3c-feedvalidator/rss/must/multiple_item_content_encoded.xml": "two contents",
-    "rss/must/rss10_mixedContent.xml": "text beside elements",
+    "rss/must/rss10_mixedContent.xml": "text next to elements",
     "parser/rss/rss_channel_item_author_naked_markup.xml": "markup within an author",
     "rss/rss_channel_item_category_naked_markup.xml": "markup within a category",
     "rss/rss_channel_item_guid_naked_markup.xml": "markup within a guid",

@@ -82,7 +82,7 @@ def test_titles_are_guessed(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "mended"),
+    ("text", "fixed"),
     [
         ("itâ\x80\x99s", "it’s"),
         ("it\x92s", "it’s"),
@@ -92,5 +92,5 @@ def test_titles_are_guessed(text: str, words: str) -> None:
         (" a\u00a0\u2003b\n", "a b"),
     ],
 )
-def test_mistaken_encodings_are_mended(text: str, mended: str) -> None:
-    assert clean(text) == mended
+def test_mistaken_encodings_are_fixed(text: str, fixed: str) -> None:
+    assert clean(text) == fixed

@@ -50,7 +50,7 @@ def test_dates_and_forms_of_links_are_no_edit(change: dict[str, object]) -> None
     assert replace(ITEM, **change).content_hash == ITEM.content_hash  # type: ignore[arg-type]
 
 
-def test_an_item_under_a_new_guid_is_alike() -> None:
+def test_an_item_under_a_new_guid_is_similar() -> None:
     again = replace(ITEM, id="h", title="SALT", link="http://a.example/1/", content="other")
     assert again.likeness == ITEM.likeness
     assert replace(ITEM, title="Smoke").likeness != ITEM.likeness

@@ -44,7 +44,7 @@ def test_the_feeds_of_a_page(page: str, feeds: list[str] | None) -> None:
         assert found(whole) == relative
 
 
-def test_titles_tell_feeds_apart() -> None:
+def test_titles_distinguish_feeds() -> None:
     page = '<link rel="alternate" type="application/rss+xml" title=" News \n&amp; more" href="/f">'
     (feed,) = linked_feeds(page.encode(), BASE)
     assert str(feed) == "http://a.example/f (News & more)"

@@ -25,7 +25,7 @@ def test_what_is_committed_is_in_the_file(tmp_path: Path, name: str) -> None:
             with pytest.raises(duckdb.InvalidInputException, match="read-only"):
                 one.execute("INSERT INTO t VALUES (3)")
             assert one.execute("FROM t").fetchall() == [(2,)]
-        # Nobody has it open any more.
+        # It is not open any more.
         with duckdb.connect(str(path)) as other:
             assert other.execute("FROM t").fetchall() == [(2,)]
     assert [one.name for one in path.parent.iterdir()] == [path.name]

@@ -1,5 +1,5 @@
-"""A file that is written anew: it has what was there until it has all that comes, however that
-ends; whoever else has it open, and what is no file, are served as they come."""
+"""A file that is written again: it has its old content until the new content is complete, however
+that ends; other readers of it, and targets that are no files, are served as data come."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ def test_what_was_there_is_replaced_at_the_end(folder: Path) -> None:
     (folder / "out").chmod(0o600)
     (folder / "link").symlink_to("out")
     done = run("--events", "e.jsonl", "-o", "link")
-    assert (done.return_value, done.stderr.splitlines()[-1]) == (0, "link: written anew")
+    assert (done.return_value, done.stderr.splitlines()[-1]) == (0, "link: rewritten")
     assert (folder / "link").is_symlink()
     assert stat.S_IMODE((folder / "out").stat().st_mode) == 0o600
     assert len((folder / "out").read_text().splitlines()) == 500
     assert names(folder) == ["e.jsonl", "link", "out", "q.xscl"]
-    for fate in ("written anew", "added to"):
+    (folder / "out").unlink()
+    for fate in ("written", "added to"):
         done = run("--events", "e.jsonl", "-o", "out", "--state", "s")
         assert done.stderr.splitlines()[-1] == f"out: {fate}"
         assert len((folder / "out").read_text().splitlines()) == 500

@@ -1,4 +1,4 @@
-"""Statements alike but for literals: an instance is what parsing the statement in full gives."""
+"""Statements that are the same up to literals: an instance equals the result of a full parse."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ def mutated(text: str, dice: random.Random) -> str:
 @pytest.mark.parametrize("text", [*texts()])
 def test_an_instance_is_what_parsing_in_full_gives(text: str) -> None:
     dice = random.Random(text)
-    alike = AlikeStatements()
+    similar = AlikeStatements()
     for again in (text, text, *(mutated(text, dice) for _ in range(6))):
         expected, errors, following = parse_from(again, 1)
-        found, found_errors, found_following = read_from(again, 1, alike)
+        found, found_errors, found_following = read_from(again, 1, similar)
         assert [str(error) for error in found_errors] == [str(error) for error in errors]
         assert found_following == following
         for one, whole in zip(found, expected, strict=True):
@@ -91,7 +91,7 @@ def test_an_instance_is_what_parsing_in_full_gives(text: str) -> None:
                 assert without_places(bound) == without_places(whole)
 
 
-def test_one_text_makes_instances_of_those_alike() -> None:
+def test_one_text_makes_instances_of_similar_ones() -> None:
     text = "".join(f"-- name: n{i}\nS//item->x[feed = 'f{i}'][price < {i}.5];\n" for i in range(5))
     found, errors, _ = read_from(text, 1, AlikeStatements())
     assert not errors
@@ -119,9 +119,9 @@ def test_one_text_makes_instances_of_those_alike() -> None:
     ],
 )
 def test_what_is_no_constant_makes_no_instance(one: str, other: str) -> None:
-    alike = AlikeStatements()
-    (first,), _, _ = read_from(one, 1, alike)
-    found, _, _ = read_from(other, 1, alike)
+    similar = AlikeStatements()
+    (first,), _, _ = read_from(one, 1, similar)
+    found, _, _ = read_from(other, 1, similar)
     assert not any(of_one(first) & of_one(query) for query in found)
 
 
@@ -133,9 +133,9 @@ def of_one(query: Query | Instance) -> set[Prepared]:
 
 def test_a_text_without_constants_is_parsed_once() -> None:
     text = "S//a->x JOIN {x = y, 7 days} S//b->y"
-    alike = AlikeStatements()
-    (first, second), _, _ = read_from(f"{text};\n(: again :) {text}", 1, alike)
-    (later,), _, _ = read_from(f"-- name: later\n{text}", 1, alike)
+    similar = AlikeStatements()
+    (first, second), _, _ = read_from(f"{text};\n(: again :) {text}", 1, similar)
+    (later,), _, _ = read_from(f"-- name: later\n{text}", 1, similar)
     assert isinstance(first, Instance)
     assert isinstance(second, Instance)
     assert isinstance(later, Instance)

@@ -1,7 +1,7 @@
-"""What a user is told: golden texts beside the queries that cause them.
+"""The messages to a user: golden texts next to the queries that cause them.
 
-`errors/NAME.xscl` is a text with errors, `errors/NAME.txt` exactly what is printed for it.
-With XSCL_GOLDEN=1 in the environment the texts are written anew.
+`errors/NAME.xscl` is a text with errors, `errors/NAME.txt` exactly what is printed for it.  With
+XSCL_GOLDEN=1 in the environment the texts are written again.
 """
 
 from __future__ import annotations

@@ -71,6 +71,6 @@ def test_beyond_the_bound(text: str, column: int | None, reason: str) -> None:
 
 
 @pytest.mark.parametrize("letter", ["x", "é", "-", "x."])
-def test_a_long_word_in_a_wrong_query_is_told_at_once(letter: str) -> None:
+def test_a_long_word_in_a_wrong_query_is_reported_immediately(letter: str) -> None:
     _, (error,), _ = parse_from(f"S//a[. = '{letter * 50_000}']->b", 1)
     assert "`->`" in str(error)

@@ -111,7 +111,7 @@ def test_one_disjunct_holds_where_the_predicate_does(predicate: Predicate) -> No
     assert all(len(set(one)) == len(one) for one in found)
 
 
-def told(conjunct: Conjunct) -> str:
+def reported(conjunct: Conjunct) -> str:
     def operand(one: Operand) -> str:
         path = one.variable + "".join(f"{step.axis}{step.test}" for step in one.steps)
         for function in one.functions:
@@ -161,7 +161,7 @@ def told(conjunct: Conjunct) -> str:
     ],
 )
 def test_forms(predicate: str, form: list[list[str]]) -> None:
-    assert [[told(conjunct) for conjunct in one] for one in normal_form(predicate)] == form
+    assert [[reported(conjunct) for conjunct in one] for one in normal_form(predicate)] == form
 
 
 def test_every_occurrence_of_a_path_is_its_own() -> None:

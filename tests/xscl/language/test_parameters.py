@@ -1,4 +1,4 @@
-"""Parameters and what binding them gives (language.md, section 9)."""
+"""Parameters and what binding them gives (docs/language.md#parameters)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_window_is_as_long_as_its_number_says(number: float) -> None:
     assert placeless(bound("S JOIN {:n min} S", n=number)) == placeless(by_hand)
 
 
-def test_parameters_are_told_with_their_first_places() -> None:
+def test_parameters_are_reported_with_their_first_places() -> None:
     text = "S//a->x[b = :q][c = :p] JOIN {x = :p, :n days} (S//b[c = :q or c = :last])/a"
     assert list(parameters(one(text)).items()) == [
         (name, text.index(f":{name}")) for name in ("q", "p", "n", "last")
@@ -120,7 +120,7 @@ def test_a_value_is_a_string_or_a_finite_number(value: object, found: str) -> No
     ]
 
 
-def test_all_that_is_wrong_is_told() -> None:
+def test_all_that_is_wrong_is_reported() -> None:
     text = "-- name: n\nS//a->x[b = :low or c = :high] JOIN {x = :other, :days days} S"
     query, errors = bind(one(text), {"days": -1, "low": None, "other": 3})
     assert query.name == "n"
@@ -147,9 +147,9 @@ def test_all_that_is_wrong_is_told() -> None:
     ],
 )
 def test_what_depends_on_the_value_is_checked_with_it(text: str, value: Any, problem: str) -> None:
-    [(column, told)] = problems(text, p=value)
+    [(column, reported)] = problems(text, p=value)
     assert column == text.index(":p") + 1
-    assert problem in told
+    assert problem in reported
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Statements as syntax trees (language.md, sections 1 to 5)."""
+"""Statements as syntax trees (docs/semantics.md#joins)."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_filters(text: str, expected: str) -> None:
     assert shown(condition) == expected
 
 
-def test_keywords_are_names_where_names_stand() -> None:
+def test_keywords_are_names_where_names_are() -> None:
     queries = good(
         "SELECT from FROM S//from->from;"
         "S//select->select JOIN {select = join} publish//join->join;"

@@ -1,4 +1,4 @@
-"""Predicates and windows of joins (language.md, section 3)."""
+"""Predicates and windows of joins (docs/semantics.md#predicates)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements, comments and names of queries (language.md, section 1)."""
+"""Statements, comments and names of queries (docs/semantics.md#statements-and-names)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Chains, groups, sub-queries and PUBLISH (language.md, sections 1, 3 and 6)."""
+"""Chains, groups, sub-queries and PUBLISH (docs/semantics.md#statements-and-names,
+#times-and-durations)."""
 
 from __future__ import annotations
 
@@ -107,7 +108,7 @@ def test_a_query_is_renamed_with_its_sub_queries() -> None:
     assert repr(query).count("name='n'") == 3
 
 
-# Which variables a predicate sees: told from how the source was made, not from its tree.
+# Which variables a predicate sees: known from how the source was made, not from its tree.
 
 Shape = None | list["Shape"]  # a block, or a chain
 
@@ -157,7 +158,7 @@ def size(shape: Shape) -> int:
     ),
     st.data(),
 )
-def test_a_predicate_sees_what_stands_to_its_left(shapes: list[Shape], data: st.DataObject) -> None:
+def test_a_predicate_sees_what_is_to_its_left(shapes: list[Shape], data: st.DataObject) -> None:
     written = Written(data)
     written.chain(shapes, size(shapes))
     _, errors = parse("".join(written.pieces))

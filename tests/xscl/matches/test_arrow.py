@@ -50,9 +50,11 @@ def test_a_table_of_matches_has_the_members_of_their_json_form() -> None:
         "bindings": "map<string, int64>",
         "values": "map<string, string>",
         "result": "string",
+        "retracts": "bool",
     }
     found = table.to_pylist(maps_as_pydicts="strict")
     for row in found:
+        assert row.pop("retracts") is False
         # An XML result is its text; that of a JSON one is its JSON.
         if not row["result"].startswith("<"):
             row["result"] = json.loads(row["result"])
@@ -67,7 +69,7 @@ def test_a_table_of_matches_has_the_members_of_their_json_form() -> None:
 def test_a_table_of_no_matches() -> None:
     table = to_arrow([])
     assert (table.num_rows, table.schema) == (0, to_arrow(iter(())).schema)
-    assert table.schema.names[-1] == "result"
+    assert table.schema.names[-2:] == ["result", "retracts"]
 
 
 def test_a_table_of_many_matches() -> None:

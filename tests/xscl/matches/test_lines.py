@@ -101,7 +101,7 @@ def test_texts_that_do_not_stay_are_made_again(
     select: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = list(map(json_form, found(select)))
-    monkeypatch.setattr(KeptTexts, "keep", lambda self, owner, size: owner.let_go())
+    monkeypatch.setattr(KeptTexts, "keep", lambda self, owner, size: owner.evict())
     assert list(map(json_form, found(select))) == lines
 
 
@@ -109,7 +109,7 @@ def test_so_much_text_stays() -> None:
     class Owner:
         kept = True
 
-        def let_go(self) -> None:
+        def evict(self) -> None:
             self.kept = False
 
     texts, owners = KeptTexts(10), [Owner() for _ in range(4)]

@@ -56,7 +56,7 @@ def test_another_match_has_another() -> None:
     assert len({one, *found}) == 1 + len(others)
 
 
-def test_attributes_of_one_element_are_told_apart() -> None:
+def test_attributes_of_one_element_are_distinguished() -> None:
     attributes = "<d><a k='1' l='1'/></d>"
     for query in (
         "S//a/@*->x JOIN {x = y} R//b->b[./*->y]",
@@ -69,8 +69,8 @@ def test_attributes_of_one_element_are_told_apart() -> None:
 
 
 def test_the_values_of_bindings_are_texts() -> None:
-    """Of elements, attributes and JSON alike; long ones are cut, and what has elements in it has
-    no value of its own."""
+    """For elements, attributes and JSON equally; long ones are cut, and an element with child
+    elements has no value of its own."""
     long = "x" * 1_001
     with xscl.Engine() as engine:
         engine.subscribe("SELECT a, k, w, l FROM S/p->w[./a->a][./@k->k][./l->l]")

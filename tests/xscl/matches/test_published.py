@@ -174,7 +174,7 @@ def test_waiting_takes_no_threads(matches: list[Match]) -> None:
     assert asyncio.run(wait(Streams())) == matches[:1] * 100
 
 
-def test_closing_ends_all_who_wait() -> None:
+def test_closing_ends_all_waiters() -> None:
     async def wait(stream: MatchStream) -> list[object]:
         async with asyncio.timeout(GUARD), stream:
             tasks = [asyncio.create_task(read(stream)) for _ in range(3)]
@@ -216,7 +216,7 @@ def test_a_task_that_is_cancelled_takes_no_match(
         max_size=30,
     )
 )
-def test_whoever_asks_and_gives_up_each_match_is_read_once(
+def test_each_match_is_read_once_by_readers_that_give_up(
     matches: list[Match], steps: list[tuple[str, int]]
 ) -> None:
     async def play(stream: MatchStream) -> tuple[list[Match], int]:
@@ -234,7 +234,7 @@ def test_whoever_asks_and_gives_up_each_match_is_read_once(
                 await settled()
         await settled()
         unanswered = [task for task in tasks if not task.done()]
-        # Nobody waits while there is a match.
+        # No task waits while there is a match.
         assert not unanswered or not len(stream)
         stream.close()
         rest = await read(stream)
@@ -280,7 +280,8 @@ def test_a_loop_that_was_closed_while_a_task_waited(matches: list[Match]) -> Non
 
 
 def test_a_task_that_only_the_stream_knows_is_woken(matches: list[Match]) -> None:
-    """An event loop holds its waiting tasks weakly: what they wait for must hold them."""
+    """An event loop has only weak references to its waiting tasks: the stream must refer to
+    them."""
     streams = Streams()
 
     async def consume(found: asyncio.Future[Match]) -> None:

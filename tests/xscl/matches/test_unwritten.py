@@ -1,6 +1,7 @@
-"""A match that cannot be written is its query's problem: reported, counted, and nobody else's.
+"""A match that cannot be written is its query's problem: reported, counted, without effect on
+others.
 
-As no such match is known, one is planted: of nodes of a document `poison` nothing can be made.
+As no such match is known, one is planted: the node `poison` of a document cannot be written.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def test_a_callback_gets_what_no_state_file_can_keep(
 
 
 @pytest.mark.parametrize("state", [None, "s.duckdb"])
-def test_a_server_lists_the_others_and_goes_on(
+def test_a_server_lists_the_others_and_continues(
     state: str | None, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = None if state is None else tmp_path / state
@@ -98,9 +99,9 @@ def test_a_server_lists_the_others_and_goes_on(
         lines = b"".join(json.dumps(one).encode() + b"\n" for one in documents("a", "poison", "b"))
         kind = "application/x-ndjson"
         answer, body = server.raw("POST", "/streams/S", lines, Content_Type=kind)
-        told = json.loads(body)
-        assert (answer.status, told["taken"], told["matches"]) == (200, 3, 3)
-        assert [(one["query"], POISON in one["message"]) for one in told["problems"]] == [
+        reported = json.loads(body)
+        assert (answer.status, reported["taken"], reported["matches"]) == (200, 3, 3)
+        assert [(one["query"], POISON in one["message"]) for one in reported["problems"]] == [
             ("q", True)
         ]
         # One alone was taken, too.
@@ -119,7 +120,7 @@ def test_a_server_lists_the_others_and_goes_on(
 def test_a_pending_match_ends_no_server_at_each_start(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is written when time has passed, after a restart, with nobody who asks for it."""
+    """It is written when time has passed, after a restart, without a request for it."""
     file = tmp_path / "s.duckdb"
     with xscl.Engine(file, lateness=0) as engine:
         engine.subscribe(ABSENT, "gone")

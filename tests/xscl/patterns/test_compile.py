@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from pattern_stage import pattern as stage
-from pattern_stage.pattern import (
+from xscl.language import parse
+from xscl.pattern_stage import pattern as stage
+from xscl.pattern_stage.pattern import Component, Strategy
+from xscl.pattern_stage.values.terms import (
     Aggregate,
     Attribute,
     Comparison,
-    Component,
     Constant,
     Index,
     Length,
     Negative,
     Read,
-    Strategy,
     Term,
 )
-from xscl.language import parse
 from xscl.patterns.compile import CompiledPattern, compile_pattern
 
 
@@ -38,7 +37,7 @@ def test_components_have_names_and_distinct_types() -> None:
     assert [[one.stream.text for one in some] for some in made.blocks] == [["A"], ["B", "B"], ["C"]]
     assert made.pattern.within == 2_000_000
     assert not made.pattern.non_overlapping
-    assert not made.weak
+    assert made.level is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ X, Y = Attribute(("x",)), Attribute(("y",))
 )
 def test_values(value: str, term: Term, constants: tuple[str | float, ...]) -> None:
     made = compiled(f"PATTERN SEQ(A a, B+ b[]) WHERE a.y < {value}")
-    assert made.pattern.conjuncts == ((Comparison("<", Read(0, Y), term),),)
+    assert made.pattern.conjuncts == ((Comparison.of("<", Read(0, Y), term),),)
     assert made.constants == constants
 
 

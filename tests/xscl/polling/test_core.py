@@ -45,7 +45,7 @@ def after(*answers: Answer, every: float = 600.0) -> FeedState:
 
 
 def wait(*answers: Answer, every: float = 600.0) -> float:
-    """For how long the feed is left alone after these answers."""
+    """For how long the feed is not fetched after these answers."""
     due = after(*answers, every=every).next_fetch
     assert due is not None
     return due - START
@@ -268,7 +268,7 @@ def test_limits_hold_and_every_feed_gets_its_turn(
         elif (due := polling.next_start()) is not None:
             assert due > now
             now = due
-    # With one more minute and a half for each, none is left that was never asked for.
+    # With one more minute and a half for each, all were fetched.
     for _ in urls:
         start()
         while under_way:
@@ -276,3 +276,28 @@ def test_limits_hold_and_every_feed_gets_its_turn(
         now += 90
     start()
     assert fetched == set(urls)
+
+
+def test_a_feed_is_asked_now_whatever_it_was_to_wait_for() -> None:
+    """It failed, it was read, or it is gone: once, and as often as before from then on."""
+    address = "http://a.example/f"
+    for answer in (Failed("broken"), Response(410, address)):
+        polling = Polling([FeedState(address, address)], Policy(every=600), seed=1)
+        assert [one.address for one in polling.start(0)] == [address]
+        polling.ask(address, 0)  # It is under way.
+        polling.answered(address, answer, 1)
+        assert polling.start(60) == []
+        polling.ask(address, 60)
+        polling.ask(address, 61)
+        assert [one.address for one in polling.start(62)] == [address]
+        assert polling.start(63) == []
+        polling.answered(address, Failed("broken"), 64)
+        assert polling.start(100) == []
+        assert [one.address for one in polling.start(1e6)] == [address]
+        assert polling.start(1e6) == []
+
+
+def test_a_feed_that_is_added_is_fetched_at_once() -> None:
+    polling = Polling([], Policy(), seed=1)
+    polling.add(FeedState("http://a.example/f", "http://a.example/f"))
+    assert [one.new for one in polling.start(0)] == [True]

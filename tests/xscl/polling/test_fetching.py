@@ -23,7 +23,7 @@ def fetching(server: Server, *paths: str, **policy: object) -> Fetching:
     )
 
 
-def test_an_answer_bears_all_that_came(server: Server) -> None:
+def test_an_answer_has_all_that_came(server: Server) -> None:
     server.site["/f"] = Reply(200, (("ETag", b'"1"'),), rss(("1", "one")))
     answered = fetching(server, "/f").next()
     assert answered is not None

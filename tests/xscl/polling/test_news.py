@@ -14,7 +14,7 @@ def item(identity: str, content: str = "", likeness: str | None = None) -> SeenI
     return SeenItem(identity, content, likeness)
 
 
-def told(seen: Seen, *items: SeenItem) -> tuple[list[str], list[str], list[str]]:
+def reported(seen: Seen, *items: SeenItem) -> tuple[list[str], list[str], list[str]]:
     news = seen.take(items)
     return (
         [item.identity for item in news.new],
@@ -25,35 +25,35 @@ def told(seen: Seen, *items: SeenItem) -> tuple[list[str], list[str], list[str]]
 
 def test_an_item_is_new_once_and_edited_when_its_content_is_another() -> None:
     seen = Seen()
-    assert told(seen, item("b", "1"), item("a", "1")) == (["b", "a"], [], [])
-    assert told(seen, item("b", "1"), item("a", "2")) == ([], ["a"], [])
-    assert told(seen, item("a", "2")) == ([], [], [])
+    assert reported(seen, item("b", "1"), item("a", "1")) == (["b", "a"], [], [])
+    assert reported(seen, item("b", "1"), item("a", "2")) == ([], ["a"], [])
+    assert reported(seen, item("a", "2")) == ([], [], [])
 
 
 def test_a_new_guid_for_what_was_published_is_churn() -> None:
     seen = Seen([item("a", "1", "link and title")])
-    assert told(seen, item("z", "1", "link and title")) == ([], [], ["z"])
-    assert told(seen, item("z", "2", "link and title")) == ([], ["z"], [])
+    assert reported(seen, item("z", "1", "link and title")) == ([], [], ["z"])
+    assert reported(seen, item("z", "2", "link and title")) == ([], ["z"], [])
 
 
-def test_two_items_of_one_likeness_beside_each_other_are_two() -> None:
+def test_two_items_of_one_likeness_next_to_each_other_are_two() -> None:
     seen = Seen()
-    assert told(seen, item("a", likeness="same"), item("b", likeness="same"))[0] == ["a", "b"]
+    assert reported(seen, item("a", likeness="same"), item("b", likeness="same"))[0] == ["a", "b"]
     shown = [item(name, likeness="same") for name in "abc"]
-    assert told(seen, *shown)[0] == ["c"], "the earlier ones are still shown"
+    assert reported(seen, *shown)[0] == ["c"], "the earlier ones are still shown"
 
 
 def test_of_two_items_with_one_identity_the_first_counts() -> None:
     seen = Seen()
-    assert told(seen, item("a", "new"), item("a", "old"))[0] == ["a"]
-    assert told(seen, item("a", "new"), item("a", "old")) == ([], [], [])
+    assert reported(seen, item("a", "new"), item("a", "old"))[0] == ["a"]
+    assert reported(seen, item("a", "new"), item("a", "old")) == ([], [], [])
 
 
 @given(
     st.lists(st.lists(st.integers(0, 60), unique=True, max_size=30), max_size=20),
     st.integers(0, 20),
 )
-def test_what_a_feed_shows_is_never_forgotten_and_little_else_kept(
+def test_what_a_feed_shows_is_never_dropped_and_little_else_kept(
     readings: Sequence[Sequence[int]], remembered: int
 ) -> None:
     seen = Seen(remembered=remembered)

@@ -21,6 +21,7 @@ from tests.xscl.web.loopback import (
     VirtualClock,
     rss,
 )
+from xscl import Engine
 from xscl.cli.main import cli
 from xscl.errors import StateError
 from xscl.feeds import parse_feed
@@ -51,26 +52,48 @@ class Watch:
         return [[_title(one) for one in poll] for poll in self.polls(feeds, seconds, **options)]
 
     def polls(
-        self, feeds: list[WatchedFeed], seconds: float, *, updates: bool = False, **policy: object
+        self,
+        feeds: list[WatchedFeed],
+        seconds: float,
+        *,
+        updates: bool = False,
+        revisable: str = "",
+        **policy: object,
     ) -> list[list[dict[str, object]]]:
         clock = VirtualClock(self.now, self.now + seconds)
-        self.server.clock = clock.now
         with Store(self.path) as store:
-            poller = Poller(
-                feeds,
-                store,
-                HTTPRetrieval(b"test", allow_private=True, limit=1 << 20),
-                parse_feed,
-                clock,
-                Policy(**policy),  # type: ignore[arg-type]
-                seed=7,
-                updates=updates,
-                on_error=self.errors.append,
+            poller = self.poller(
+                feeds, store, clock, updates=updates, revisable=revisable, **policy
             )
-            clock.stop = poller.stop
             found = list(poller.polls())
         self.now = clock.time
         return found
+
+    def poller(
+        self,
+        feeds: list[WatchedFeed],
+        store: Store,
+        clock: VirtualClock,
+        *,
+        updates: bool = False,
+        revisable: str = "",
+        **policy: object,
+    ) -> Poller:
+        self.server.clock = clock.now
+        poller = Poller(
+            feeds,
+            store,
+            HTTPRetrieval(b"test", allow_private=True, limit=1 << 20),
+            parse_feed,
+            clock,
+            Policy(**policy),  # type: ignore[arg-type]
+            seed=7,
+            updates=updates,
+            revisable={revisable},
+            on_error=self.errors.append,
+        )
+        clock.stop = poller.stop
+        return poller
 
 
 def _title(envelope: dict[str, object]) -> str:
@@ -188,7 +211,7 @@ def test_failures_back_off(server: Server, watch: Watch) -> None:
     assert watch.errors[-1].failures == len(server.requests)
 
 
-def test_one_host_is_asked_one_thing_at_a_time_and_not_at_once(
+def test_one_host_is_asked_one_thing_at_a_time_and_not_in_parallel(
     server: Server, watch: Watch
 ) -> None:
     paths = [f"/{number}" for number in range(20)]
@@ -211,6 +234,28 @@ def test_an_edit_is_a_new_version_only_if_asked_for(
     polls = other.polls(feeds, 1800, updates=True)
     assert len(polls) == 4
     assert len({str(envelope["id"]) for (envelope,) in polls}) == 4
+
+
+def test_an_edit_revises_in_a_revisable_stream(server: Server, watch: Watch) -> None:
+    titles = count(1)
+    server.site["/f"] = lambda request: Reply(body=rss(("1", f"version {next(titles)}")))
+    feeds = watched_feeds([("S", server.url("/f"))], pytest.fail)
+    polls = watch.polls(feeds, 1800, revisable="S")
+    assert [[one.get("revise") for one in poll] for poll in polls] == [
+        [None],
+        [True],
+        [True],
+        [True],
+    ]
+    assert len({str(envelope["id"]) for (envelope,) in polls}) == 1
+    with Engine(revisable={"S"}, consistency="middle") as engine:
+        engine.subscribe("S/item", name="q")
+        found = [
+            (one.retracts, str(one.result)) for poll in polls for one in engine.publish_many(poll)
+        ]
+        assert [back for back, _ in found] == [False, *[True, False] * 3]
+        assert ["version 3" in result for _, result in found] == [False] * 4 + [True, True, False]
+        assert engine.skipped.total == 0
 
 
 def test_a_feed_of_two_streams_is_fetched_once_and_filed_for_each(

@@ -1,5 +1,5 @@
 """A week of many feeds, each on a host of its own, in virtual time, over real HTTP, with every
-request counted: four feeds of each kind, more than are fetched at once."""
+request counted: four feeds of each kind, more than are fetched in parallel."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_week_of_many_feeds(tmp_path: Path) -> None:
     clock = VirtualClock(START, START + WEEK)
 
     def answer(request: Request) -> Reply:
-        """One item a day for each feed; what its kind does beside."""
+        """One item a day for each feed, and the speciality of its kind."""
         age = clock.now() - START
         path = request.path.removesuffix("/moved")
         days = int(age // DAY)

@@ -62,7 +62,7 @@ def test_a_callback_that_a_call_would_not_run_is_refused(
         with pytest.raises(xscl.XSCLError, match=r"on_match is .*[:;] give a"):
             give(engine, callback)
         assert engine.subscriptions == []
-        # The engine goes on, with the name free.
+        # The engine continues, with the name free.
         give(engine, [].append)
         assert len(engine.publish("S", "<a/>")) == 1
 
@@ -80,15 +80,15 @@ def test_whatever_a_call_runs_is_a_callback(callback: Any) -> None:
         assert len(engine.publish("S", "<a/>")) == 1
 
 
-def test_a_coroutine_that_is_returned_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_coroutine_that_is_returned_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     with xscl.Engine(on_skip=lambda error: waits(str(error))) as engine:
         engine.subscribe("S//a", name="q", on_match=lambda match: waits(match.id))
         with caplog.at_level(logging.ERROR, "xscl"):
             assert len(engine.publish("S", "<a/>")) == 1
             engine.publish_many([{"xml": "<a>"}])
-    told = [str(record.exc_info[1]) for record in caplog.records if record.exc_info]
-    assert len(told) == 2
-    assert all("nobody would await" in one for one in told)
+    reported = [str(record.exc_info[1]) for record in caplog.records if record.exc_info]
+    assert len(reported) == 2
+    assert all("nobody would await" in one for one in reported)
 
 
 def test_the_advice_works() -> None:

@@ -1,4 +1,5 @@
-"""Queries alike but for constants: which of them a value matches, at and beside each constant."""
+"""Queries that are the same up to constants: which of them a value matches, at and around each
+constant."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What a later query knows of a published stream: the names that all of its publishers give it,
-whatever their order (patterns-cel.md, section 2)."""
+whatever their order (docs/semantics.md#schemas)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Queries alike but for constants: evaluated as one, they match what each would match alone."""
+"""Queries that are the same up to constants: evaluated as one, they match what each would match
+alone."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ TEXTS = {
     "several in one": "S//item->i[author = :who or feed = :feed][price < :price + :most]",
     "an order in the predicate": "S//item[./price->p] JOIN {p = q AND p < :price} S//item/price->q",
     "nested": "S//item->i[not(author[. = :who][@of != :feed])][author[@of = :feed][. != :who]]",
-    "beside an attribute": "S//item/@k->k[starts-with(., :feed)][. != :who]",
+    "alongside an attribute": "S//item/@k->k[starts-with(., :feed)][. != :who]",
     "a position of a child": "S//item->i[author[:price] = :who]",
     "a branch compared": "S//item->i[./price->p]/link->l JOIN {l = k AND p >= :most} S//linked->k",
     "a position": "S//item->i[author = :who][1][feed = :feed]",
@@ -84,7 +85,7 @@ def document(random: random.Random) -> str:
     return f"<d>{items}</d>"
 
 
-def told(matches: list[xscl.Match]) -> list[tuple[Any, ...]]:
+def reported(matches: list[xscl.Match]) -> list[tuple[Any, ...]]:
     return sorted(
         (m.query, m.documents, m.nodes, sorted(m.bindings.items()), m.id) for m in matches
     )
@@ -117,11 +118,11 @@ def test_groups_and_counts_are_of_the_same_matches(seed: int) -> None:
                 for i in range(random_.choice([1, 1, 4]))
             ]
             found, expected = usual.publish_many(batch), apart.publish_many(batch)
-            assert told(found) == told(expected)
+            assert reported(found) == reported(expected)
             assert [match.query for match in found] == [match.query for match in expected]
             groups = grouping.publish_many(batch, grouped=True)
             in_groups = [match for group in groups for match in group.matches()]
-            assert told(in_groups) == told(expected)
+            assert reported(in_groups) == reported(expected)
             assert groups.total == len(expected)
             assert len({group.documents for group in groups}) == len(groups)
             counts = +counting.count(batch, batch=len(batch))
@@ -155,7 +156,7 @@ def test_they_match_what_each_matches_alone(text: str, seed: int) -> None:
             for i in range(random_.choice([1, 1, 4]))
         ]
         found = [engine.publish_many(some) for engine in engines]
-        assert told(found[0]) == told(found[1])
+        assert reported(found[0]) == reported(found[1])
         assert [m.query for m in found[0]] == [m.query for m in found[1]]
         assert [m.result for m in found[0]] == [m.result for m in found[1]]
     for subscription in engines[0].subscriptions:
@@ -214,15 +215,15 @@ def test_one_that_comes_later_sees_later_documents_only() -> None:
 
 
 def test_a_callback_is_called_for_each() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     with xscl.Engine() as engine:
         engine.subscribe_many(
             "S//item->i[feed = :feed]",
             [{"feed": "f0"}, {"feed": "f0"}],
-            on_match=lambda match: told.append(match.query),
+            on_match=lambda match: reported.append(match.query),
         )
         engine.publish("S", "<item><feed>f0</feed></item>")
-    assert told == ["q1[0]", "q1[1]"]
+    assert reported == ["q1[0]", "q1[1]"]
 
 
 def test_a_range_costs_only_those_in_it() -> None:
@@ -236,7 +237,7 @@ def test_a_range_costs_only_those_in_it() -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_texts_alike_match_what_each_matches_alone(text: str) -> None:
+def test_equal_texts_match_what_each_matches_alone(text: str) -> None:
     random_ = random.Random(text)
     engines = [xscl.Engine(), xscl.Engine(query_sharing=False)]
     for number in range(12):
@@ -252,13 +253,13 @@ def test_texts_alike_match_what_each_matches_alone(text: str) -> None:
     for step in range(12):
         some = [{"id": f"{step} {i}", "xml": document(random_), "timestamp": step} for i in (0, 1)]
         found = [engine.publish_many(some) for engine in engines]
-        assert told(found[0]) == told(found[1])
+        assert reported(found[0]) == reported(found[1])
     for one, other in zip(*(engine.subscriptions for engine in engines), strict=True):
         assert one.query == other.query
         assert one.dissection == other.dissection
 
 
-def test_a_text_is_named_where_it_stands() -> None:
+def test_a_text_is_named_by_its_place() -> None:
     text = "-- name: a\nS//i->x[f = 'f0'];\n-- name: b\nS//i->x[f = 'f1'];\n"
     with xscl.Engine() as engine:
         engine.load(text)

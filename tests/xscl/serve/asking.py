@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
@@ -55,17 +55,17 @@ class Asking:
     def post(self, path: str, status: int = 200, **members: object) -> Any:
         """The JSON that answers some members of JSON."""
         body = json.dumps(members).encode()
-        answer, told = self.raw("POST", path, body, Content_Type="application/json")
-        assert answer.status == status, told
-        return json.loads(told)
+        answer, reported = self.raw("POST", path, body, Content_Type="application/json")
+        assert answer.status == status, reported
+        return json.loads(reported)
 
     def publish(self, id: str, xml: str, timestamp: float, stream: str = "S") -> Any:
         """What came of an XML document."""
         query = urlencode({"id": id, "timestamp": timestamp})
         path = f"/streams/{stream}?{query}"
-        answer, told = self.raw("POST", path, xml.encode(), Content_Type="application/xml")
-        assert answer.status == 200, told
-        return json.loads(told)
+        answer, reported = self.raw("POST", path, xml.encode(), Content_Type="application/xml")
+        assert answer.status == 200, reported
+        return json.loads(reported)
 
 
 @contextmanager
@@ -76,10 +76,11 @@ def serving(
     gate: Gate = Gate(LOOPBACK),  # noqa: B008 - it is frozen
     lateness: float | None = None,
     clock: Callable[[], float] = time.time,
+    revisable: Collection[str] | None = None,
 ) -> Iterator[Asking]:
     """A server with some queries, until the end."""
     skipped: list[DocumentError] = []
-    with xscl.Engine(state, on_skip=skipped.append) as engine:
+    with xscl.Engine(state, on_skip=skipped.append, revisable=revisable) as engine:
         for text in texts:
             engine.load(text)
         started = threading.Event()

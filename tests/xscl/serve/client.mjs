@@ -98,6 +98,9 @@ const page = await read(ask("GET /matches", {}, { search: { query: named.name, l
 const rest = await read(ask("GET /matches", {}, { search: { query: named.name, after: page.next } }));
 assert.deepEqual([page.matches.length, rest.matches.length, rest.lost], [2, 1, 0]);
 
+const called = (await read(ask("GET /matches", {}, { search: { query: named.name, limit: 1, summary: 1 } }))).matches[0].summary;
+assert.equal(called.parts[0].title, "R&D");
+
 // A match, its documents, why.
 const shown = await read(ask("GET /matches/{id}", { id: page.matches[0].id }));
 assert.deepEqual(shown.documents.map((one) => one.pieces.filter((piece) => piece.mark).length), [1, 1]);
@@ -115,8 +118,19 @@ for (const [route, kind] of [["GET /streams/{name}/feed.atom", "atom+xml"], ["GE
   assert.equal(await same.text(), "");
 }
 
+// An automaton, and its arcs.
+const up = { name: "up" };
+const automaton = { events: { e: "V" }, final: ["q1"], arcs: [{ from: "q0", to: "q1", event: "e" }] };
+await ask("PUT /queries/{name}", up, { ...json({ text: `AUTOMATON ${JSON.stringify(automaton)}` }), expect: 201 });
+assert.equal((await read(ask("GET /queries/{name}/arcs", up))).arcs[0].name, "a0");
+const arc = { from: "q1", to: "q1", event: "e", name: "more" };
+assert.equal((await read(ask("POST /queries/{name}/arcs", up, json({ insert: arc })))).arcs.length, 2);
+
 // Numbers, and the end.
 assert.deepEqual((await read(ask("GET /feeds"))).feeds, []);
+const address = "http://127.0.0.1:9/feed";
+await ask("POST /feeds", {}, { ...json({ stream: "F", address: address }), expect: 409 });
+await ask("POST /feeds/ask", {}, { ...json({ address }), expect: 409 });
 assert.equal((await read(ask("GET /health"))).status, "ok");
 assert.ok((await read(ask("GET /stats"))).documents >= 4);
 assert.match(await (await ask("GET /metrics")).text(), /^# HELP /m);

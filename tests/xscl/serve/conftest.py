@@ -12,7 +12,7 @@ from tests.xscl.serve import asking
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 NAMES_HERE = ["--host-resolver-rules=MAP *.example 127.0.0.1"]
-"""As if somebody's names led to this machine."""
+"""As if others' names led to this machine."""
 
 PATIENCE = 1_000.0 * asking.PATIENCE
 """In milliseconds."""

@@ -31,7 +31,7 @@ QUERY = """\
 S/item->a[id->i] FOLLOWED BY {i = l, 60 s} S/item->b[linked->l]
 """
 LATENESS = "3600 s"
-"""Documents are a second apart, of those that are published in one second some hundred."""
+"""Documents are a second apart; in one second some hundred are published."""
 
 _APART = 5
 _PATIENCE = 300.0
@@ -108,15 +108,15 @@ class Publisher:
         headers = {"Content-Type": "application/x-ndjson"}
         connection.request("POST", "/streams/S", body.encode(), headers)
         answer = connection.getresponse()
-        told = answer.read()
-        assert answer.status == 200, told
-        outcome = json.loads(told)
-        assert outcome["taken"] + outcome["duplicates"] == len(numbers), told
+        reported = answer.read()
+        assert answer.status == 200, reported
+        outcome = json.loads(reported)
+        assert outcome["taken"] + outcome["duplicates"] == len(numbers), reported
 
 
 @contextlib.contextmanager
 def stopped(port: int) -> Iterator[None]:
-    """A reader of all matches that never reads, with as little room for them as it can have."""
+    """A reader of all matches that never reads, with the smallest possible buffer for them."""
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         connection.connect(("127.0.0.1", port))
@@ -217,11 +217,11 @@ class _Reader:
                 b"GET /matches?query=links HTTP/1.1\r\nHost: 127.0.0.1\r\n"
                 b"Accept: text/event-stream\r\nLast-Event-ID: %b\r\n\r\n" % self.place
             )
-            held = b""
+            retained = b""
             while data := await reader.read(1 << 16):
-                if not held and data.startswith(b"HTTP/1.1 200"):
+                if not retained and data.startswith(b"HTTP/1.1 200"):
                     self.connected += 1
-                whole, end, held = (held + data).rpartition(b"\n\n")
+                whole, end, retained = (retained + data).rpartition(b"\n\n")
                 self._take(whole + end)
         finally:
             writer.close()

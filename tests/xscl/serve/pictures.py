@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/page anew, of recipes of the cookbook: `make pictures`.
+"""Draws the pictures of docs/page again, of recipes of the cookbook: `make pictures`.
 
 They are looked at, not compared: fonts differ from machine to machine.
 """

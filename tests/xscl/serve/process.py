@@ -32,7 +32,7 @@ class Served:
         return int(line.split()[1]) // 1024
 
     def kill(self) -> None:
-        """Ends it at once."""
+        """Ends it immediately."""
         self.command.send(signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""What a stranger may send over the network, each with its answer; the server goes on."""
+"""What a stranger may send over the network, each with its answer; the server continues."""
 
 from __future__ import annotations
 
@@ -87,18 +87,18 @@ def test_a_document_reads_no_file(server: Asking, tmp_path: Path) -> None:
             f'<!DOCTYPE a [<!ENTITY b "{"x" * 100}">{entities}]><a>&g;</a>',
         )
     ):
-        answer, told = server.raw(
+        answer, reported = server.raw(
             "PUT", f"/streams/S/documents/x{number}", body.encode(), Content_Type="application/xml"
         )
         assert answer.status in (200, 400)
-        assert len(told) < 1_000
+        assert len(reported) < 1_000
     _, found = server.raw("GET", "/matches?limit=1000")
     assert b"SECRET" not in found
     assert b"x" * 1_000 not in found
 
 
-def test_too_much_waits_for_the_engine() -> None:
-    """Whoever comes then is told to come again, and nobody is forgotten."""
+def test_too_many_requests_are_pending() -> None:
+    """Further callers are asked to come again, and none is lost."""
     with serving(limits=Limits(waiting=4)) as server:
         statuses: list[tuple[int, str | None]] = []
 

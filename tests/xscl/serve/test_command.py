@@ -59,7 +59,9 @@ def ended(command: Started, number: int = signal.SIGTERM) -> int:
 
 
 @pytest.mark.parametrize("state", [(), ("--state", "s.duckdb")])
-def test_feeds_are_polled_beside(server: Server, tmp_path: Path, state: tuple[str, ...]) -> None:
+def test_feeds_are_polled_in_parallel(
+    server: Server, tmp_path: Path, state: tuple[str, ...]
+) -> None:
     server.site["/feed"] = Reply(body=rss(channel=ITEM))
     feed = ("--feed", f"S={server.url('/feed')}", "--allow-private")
     with serving(tmp_path, "-q", "S//item", *feed, *state) as (command, address):

@@ -67,8 +67,8 @@ def test_it_is_ended_when_it_takes_too_long_and_what_it_found_is_found(server: A
 def test_it_is_refused_more_memory() -> None:
     with (
         mock.patch.object(service, "MEMORY", 200 << 20),
-        mock.patch.object(dry_run, "_SECONDS", 60.0),
         serving(HOLD) as asking,
+        mock.patch.object(dry_run, "_SECONDS", 60.0),
     ):
         for number in range(24):
             asking.publish(f"t{number}", "<b>y</b>", 10 + number, stream="T")

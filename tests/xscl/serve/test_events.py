@@ -30,7 +30,7 @@ class Reader:
         self.blocks = self._blocks()
 
     def close(self) -> None:
-        """Lets go of the connection."""
+        """Closes the connection."""
         self._file.close()
 
     def _blocks(self) -> Iterator[dict[str, str]]:
@@ -96,7 +96,7 @@ def test_each_reader_has_each_match_once() -> None:
         wait_for_readers(server, 0)
 
 
-def test_a_reader_goes_on_where_it_was() -> None:
+def test_a_reader_continues_where_it_was() -> None:
     with serving(QUERIES) as server:
         with reading(server) as reader:
             wait_for_readers(server, 1)
@@ -115,7 +115,7 @@ def test_a_reader_goes_on_where_it_was() -> None:
         assert server.get("/matches", after=last, limit=1)["matches"][0]["documents"] == ["d5"]
 
 
-def test_a_reader_goes_on_after_a_new_start(tmp_path: Path) -> None:
+def test_a_reader_continues_after_a_new_start(tmp_path: Path) -> None:
     state = tmp_path / "s.duckdb"
     with serving(QUERIES, state=state) as server:
         publish(server, 0)
@@ -200,3 +200,36 @@ def test_the_newest_of_a_query_however_many_of_others_came() -> None:
         assert [one["documents"] for one in some] == [["b3"], ["b4"]]
         assert server.get("/matches", query="rare", newest=0)["matches"] == []
         assert server.get("/matches", query="none", newest=9)["matches"] == []
+
+
+def test_matches_are_searched_by_words_and_day(tmp_path: Path) -> None:
+    """The newest of them: in memory, and in the file of an earlier run."""
+    text = "-- name: all\nS//item;\n-- name: two\nSELECT title AS Zwei FROM FILTER{n = 2}(S/item)"
+    state = tmp_path / "state.duckdb"
+    with serving(text, state=state) as server:
+        for number in range(5):
+            item = f'<item><n>{number}</n><title>Große "Fähre" {number}</title></item>'
+            server.publish(f"d{number}", item, number * 43_200)
+        server.raw("POST", "/streams/S", b'{"advance": 1e6}', Content_Type="application/x-ndjson")
+        _search(server)
+    with serving(state=state) as server:
+        _search(server)
+
+
+def _search(server: Asking) -> None:
+    def found(**asked: object) -> list[str]:
+        some = server.get("/matches", **asked)["matches"]
+        return ["".join([one["query"], *one["documents"]]) for one in some]
+
+    every = [f"alld{number}" for number in range(5)]
+    assert found(search='grosse "FÄHRE"', query="all") == every
+    assert found(search="fähre", query="all", limit=2) == every[3:]
+    assert found(search="fähre 3", query="all") == ["alld3"]
+    assert found(search="zwei") == ["two"]
+    # The names of members of a match are not what it says.
+    assert found(search="bindings") == []
+    assert found(day="1970-01-02", query="all") == every[2:4]
+    assert sorted(found(day="1970-01-02", search="2", query=["two", "all"])) == ["alld2", "two"]
+    page = server.get("/matches", search="zwei")
+    assert server.get("/matches", search="zwei", after=page["next"])["matches"] == []
+    server.get("/matches", 400, search="zwei", live=1)

@@ -90,7 +90,7 @@ def test_a_fault_costs_its_own_request_alone(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.count("planted") >= 6, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
-    # Without a state file it cannot go on.
+    # Without a state file it cannot continue.
     with started("serve", "q.xscl", "--port", "0", at=tmp_path, around=planted) as command:
         put(port_of(command, 1), "fault", 2)
         assert command.done().returncode == 1

@@ -30,7 +30,10 @@ def test_a_client_in_another_language() -> None:
 
 JSON = ("-H", "Content-Type: application/json", "-d")
 XML = ("-H", "Content-Type: application/xml", "-d")
-ASKED = """
+UP = """AUTOMATON {"events": {"e": "V"}, "final": ["q1"],
+  "arcs": [{"from": "q0", "to": "q1", "event": "e"}]}"""
+ASKED = (
+    """
 POST /queries 201 {"name": "n", "text": "S//a->x JOIN {x = y, 1 day} S//b->y PUBLISH P"}
 PUT /queries/m 201 {"text": "S//a->x"}
 PUT /queries/m 200 {"text": "S//a->x"}
@@ -50,22 +53,30 @@ GET /matches/none 404
 GET /streams/P/feed.atom 200
 GET /streams/P/feed.json 200
 GET /feeds 200
+POST /feeds 409 {"stream": "S", "address": "https://a.example/feed"}
+POST /feeds/ask 409 {"address": "https://a.example/feed"}
 GET /examples 200
 GET /stats 200
 GET /metrics 200
 GET /health 200
 POST /session 404 {"token": "none is asked for"}
 DELETE /session 204
+PUT /queries/up 201 UP
+GET /queries/up/arcs 200
+POST /queries/up/arcs 200 {"delete": "a0", "at": 9}
 DELETE /queries/n 204
-""".strip().splitlines()
+""".strip()
+    .replace("UP", json.dumps({"text": UP}))
+    .splitlines()
+)
 
 
 def curl(server: Asking, method: str, path: str, body: str = "") -> tuple[int, str]:
     """The status of an answer, and its body."""
     given = () if not body else (*(XML if body.startswith("<") else JSON), body)
     url = f"http://127.0.0.1:{server.port}{path}"
-    told = ran("curl", "-gsS", "-X", method, "-w", "\n%{http_code}", *given, url)
-    text, _, status = told.rpartition("\n")
+    reported = ran("curl", "-gsS", "-X", method, "-w", "\n%{http_code}", *given, url)
+    text, _, status = reported.rpartition("\n")
     return int(status), text
 
 
@@ -80,8 +91,8 @@ def test_curl() -> None:
         }
         for line in ASKED:
             method, path, expected, *body = line.split(" ", 3)
-            status, told = curl(server, method, path, *body)
-            assert status == int(expected), (line, told)
+            status, reported = curl(server, method, path, *body)
+            assert status == int(expected), (line, reported)
             where = path.partition("?")[0]
             left -= {
                 (method, route)

@@ -1,18 +1,20 @@
-"""The page in a real browser, by the keyboard alone: a question is asked, a document published over
-HTTP, its match read; what strangers wrote is text; nothing is said on the console, and nobody else
-is asked for anything."""
+"""The page in a real browser, by the keyboard only: a question is asked, a document published over
+HTTP, its match read; what strangers wrote is text; the console stays empty, and no other host is
+contacted."""
 
 from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, expect
+from playwright.sync_api import Browser, Dialog, Locator, Page, expect
 
 from tests.xscl.serve.asking import Asking, serving
 from tests.xscl.serve.conftest import PATIENCE
@@ -36,8 +38,8 @@ VIEWS = ("matches", "queries", "queries/promo", "ask", "why/promo", "feeds", "nu
 def opened(
     browser: Browser, port: int, view: str = "", said: int | None = None, **how: Any
 ) -> Iterator[Page]:
-    """A page of a server, which at the end has had no trouble, but for answers of a status that the
-    browser says by itself, and has asked nobody else."""
+    """A page of a server, which at the end has had no trouble, except for answers of a status that
+    the browser reports by itself, and has contacted no other host."""
     origin = f"http://127.0.0.1:{port}"
     troubles: list[str] = []
 
@@ -92,8 +94,8 @@ def test_a_question_is_asked_and_its_match_read(browser: Browser) -> None:
         expect(page.locator(".picture img")).to_be_visible()
         by_keyboard(page, "button:not(.place):not(.quiet)")
         page.keyboard.press("Enter")
-        expect(page.locator(".told")).to_contain_text("Subscribed: promo")
-        by_keyboard(page, ".told a[href='#/matches']")
+        expect(page.locator(".outcome")).to_contain_text("Subscribed: promo")
+        by_keyboard(page, ".outcome a[href='#/matches']")
         page.keyboard.press("Enter")
         expect(page.locator("#connection")).to_have_text("live")
         asking.publish("d1", BOOK.format("R&amp;D", "https://a.example/"), 0)
@@ -102,7 +104,7 @@ def test_a_question_is_asked_and_its_match_read(browser: Browser) -> None:
         sides = page.locator(".side")
         expect(sides).to_have_count(2)
         for side in sides.all():
-            # As it stands in the document.
+            # As it is in the document.
             assert sorted(side.locator("mark").all_inner_texts()) == ["Ada", "R&amp;D"]
         expect(page.locator(".joined li")).to_have_text(["“R&D”t = u", "“Ada”w = a"])
         expect(sides.nth(1)).to_contain_text("1 hour")
@@ -135,6 +137,135 @@ def test_a_dry_run_subscribes_nothing(browser: Browser, server: Asking) -> None:
         page.get_by_role("button", name=re.compile("Try it")).click()
         expect(page.locator(".found > h2")).to_have_text("2 matches among 2 documents retained")
         assert len(server.get("/queries")["queries"]) == 1
+        # What another text has found is not left below this one.
+        page.locator("[data-parameter=who]").fill("Bob")
+        expect(page.locator(".found")).to_be_empty()
+        page.get_by_role("button", name="Try it").click()
+        expect(page.locator(".found > h2")).to_have_text("0 matches among 2 documents retained")
+        page.locator("#editor").fill("S//*->x[./by = :who or ./title]")
+        expect(page.locator(".found")).to_be_empty()
+        # One control is about what is retained.
+        assert page.locator(".writing .row").inner_text().count("retained") == 1
+
+
+MARKUP = {
+    "SELECT a < 3 AS few FROM FILTER{n < 3 AND n > 1}(S)": [],
+    "FROM FILTER{n <m AND k> 2}(S)": [],
+    "SELECT <r of='{a.x}'><b n=\"{a.LEN}\"/>{t}</r> FROM S": [
+        "<r of='{a.x}'>",
+        '<b n="{a.LEN}"/>',
+        "</r>",
+    ],
+}
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_a_comparison_is_not_coloured_as_markup(
+    browser: Browser, server: Asking, text: str
+) -> None:
+    with opened(browser, server.port, "ask") as page:
+        page.locator("#editor").fill(text)
+        assert page.locator(".behind .markup").all_inner_texts() == MARKUP[text]
+
+
+def test_the_earlier_document_is_first(browser: Browser) -> None:
+    """Though it is in the second block; one of the same time is not."""
+    with serving("-- name: pair\nS//late[v->x] JOIN {x = y, 1 day} S//soon[v->y]") as asking:
+        asking.publish("d1", "<soon><v>1</v><title>Soon</title></soon>", 60)
+        asking.publish("d2", "<late><v>1</v><title>Late</title></late>", 120)
+        with opened(browser, asking.port) as page:
+            expect(page.locator(".side")).to_have_count(2)
+            said = [one.inner_text() for one in page.locator(".side").all()]
+            assert [re.findall("first|1 minute later", one) for one in said] == [
+                ["1 minute later"],
+                ["first"],
+            ]
+
+
+def test_times_are_ages_and_rates_have_one_unit(browser: Browser) -> None:
+    text = "-- name: all\nS//item"
+    with serving(text) as asking, opened(browser, asking.port, "matches") as page:
+        now = time.time()
+        ages = {10: "s ago", 200: "3 min ago", 3 * 3600 + 99: "3 h ago", 49 * 3600: "2 d ago"}
+        for number, age in enumerate(sorted(ages, reverse=True)):
+            asking.publish(f"d{number}", "<item/>", now - age)
+        asking.publish("d9", "<item/>", 60)
+        for age, said in ages.items():
+            shown = page.locator(".card-head time", has_text=said)
+            expect(shown).to_have_count(1)
+            exact = str(shown.get_attribute("title"))
+            assert abs(datetime.fromisoformat(exact).timestamp() - now + age) < 1
+        old = page.locator(".card-head time", has_text="1970-01-01 00:01Z")
+        expect(old).to_have_attribute("title", "1970-01-01T00:01:00.000Z")
+        words = page.evaluate("""import("/page/words.js").then(({ rate }) =>
+            [0, 0.001, 1 / 60, 0.5, 40].map(rate))""")
+        assert words == ["0/min", "< 0.1/min", "1/min", "30/min", "2,400/min"]
+
+
+def test_matches_are_looked_for_by_words_day_and_what_was_seen(browser: Browser) -> None:
+    text = "-- name: all\nS//item;\n-- name: odd\nS//item[n mod 2 = 1]"
+    item = "<item><n>{0}</n><title>Part {0}</title></item>"
+    with serving(text) as asking, opened(browser, asking.port) as page:
+        for number in range(4):
+            asking.publish(f"d{number}", item.format(number), number * 43_200)
+        cards = page.locator(".card:visible")
+        expect(cards).to_have_count(6)
+        page.locator("#search").fill("pART 3")
+        expect(cards).to_have_count(2)
+        # What comes is looked at, too.
+        asking.publish("d4", item.format(4), 4 * 43_200)
+        asking.publish("d5", item.format("3b"), 5 * 43_200)
+        expect(cards).to_have_count(3)
+        assert "search=pART+3" in page.url
+        page.locator("#search").fill("")
+        page.locator("#day").fill("1970-01-02")
+        expect(cards).to_have_count(3)
+        page.locator("#only").select_option("odd")
+        expect(cards).to_have_count(1)
+        expect(page.locator("#day")).to_have_value("1970-01-02")
+        page.locator("#day").fill("1980-01-01")
+        expect(page.locator(".nothing-title")).to_have_text("No such match.")
+        page.goto(f"http://127.0.0.1:{asking.port}/#/matches?query=all")
+        page.get_by_label("open the newest").uncheck()
+        expect(cards).to_have_count(6)
+        page.get_by_role("button", name="All seen").click()
+        expect(page.locator(".card.new")).to_have_count(0)
+        page.get_by_label("unseen only").check()
+        expect(cards).to_have_count(0)
+        asking.publish("d6", item.format(6), 6 * 43_200)
+        expect(cards).to_have_count(1)
+        page.reload()
+        expect(page.locator(".card.new")).to_have_count(0)
+
+
+def test_a_match_that_is_taken_back_goes(browser: Browser) -> None:
+    text = "-- name: quiet\nEVENT SEQ(O a, !P p, Q q) WITHIN 10 CONSISTENCY middle"
+    with (
+        serving(text, lateness=100, clock=lambda: 5) as asking,
+        opened(browser, asking.port) as page,
+    ):
+        for stream, time_ in (("O", 0), ("O", 3), ("Q", 4)):
+            asking.publish(f"{stream}{time_}", "<x/>", time_, stream=stream)
+        cards = page.locator(".card")
+        expect(cards).to_have_count(2)
+        asking.publish("P2", "<x/>", 2, stream="P")
+        gone = page.locator(".card.retracted")
+        expect(gone).to_contain_text("no longer holds")
+        expect(cards).to_have_count(1)
+        expect(gone).to_have_count(0)
+        page.reload()
+        expect(cards).to_have_count(1)
+
+
+def test_the_inside_of_the_engine_is_folded_away(browser: Browser, server: Asking) -> None:
+    with opened(browser, server.port, "numbers") as page:
+        expect(page.locator(".tiles")).to_contain_text("documents retained")
+        expect(page.locator(".figures").first).to_be_hidden()
+        page.locator("summary").press("Enter")
+        expect(page.locator(".figures").first).to_be_visible()
+        # The next numbers leave it open.
+        page.locator(".figures").first.evaluate("one => one.remove()")
+        expect(page.locator(".figures").first).to_be_visible()
 
 
 def test_a_query_has_its_picture_and_why(browser: Browser, server: Asking) -> None:
@@ -166,6 +297,40 @@ def test_matches_without_documents_and_patterns_are_looked_at(browser: Browser) 
         expect(page.locator(".answer")).to_contain_text("b.n > a.n")
 
 
+def test_a_match_is_called_by_its_result_or_its_items(browser: Browser) -> None:
+    """However it was found, and whether its documents are retained or not: never by an id."""
+    queries = """-- name: pair
+    EVENT SEQ(S/item a, !S/none x, S/item b) WITHIN 1 day;
+    -- name: told
+    SELECT title, link, 2*n AS m FROM FILTER{n = 2}(S/item);
+    -- name: level
+    SELECT n FROM FILTER{}(S/item) PUBLISH Levels;
+    -- name: rise
+    EVENT SEQ(Levels v, Levels w) WHERE w.n > v.n WITHIN 1 hour"""
+    item = "<item><n>{0}</n><title>Part {0}</title><link>https://a.example/{0}</link></item>"
+    with serving(queries) as asking, opened(browser, asking.port, said=410) as page:
+        asking.publish("5f1e", item.format(1), 1)
+        asking.publish("7a2c", item.format(2), 2)
+        asking.raw("POST", "/streams/S", b'{"advance": 1e6}', Content_Type="application/x-ndjson")
+
+        def card(name: str) -> Locator:
+            return page.locator(".card", has=page.get_by_text(name, exact=True)).first
+
+        expect(card("pair").locator(".values")).to_have_text("a “Part 1” → b “Part 2”")
+        expect(card("told").locator(".values")).to_have_text("“Part 2” · m 4")
+        expect(card("rise").locator(".values")).to_have_text("v n 1 → w n 2")
+        page.get_by_label("open the newest").uncheck()
+        for name in ("pair", "told"):
+            if card(name).locator(".card-head").get_attribute("aria-expanded") == "false":
+                card(name).locator(".card-head").click()
+            link = card(name).locator(".sentence a").last
+            expect(link).to_have_text("“Part 2”")
+            expect(link).to_have_attribute("href", "https://a.example/2")
+        # The sentence precedes the JSON.
+        assert card("told").locator(".sentence ~ .result").count() == 1
+        assert not re.search(r"[0-9a-f]{32}|5f1e|7a2c", page.locator("main").inner_text())
+
+
 @pytest.mark.parametrize("view", ["matches", "why/promo?document=d1&document=d2"])
 def test_what_a_stranger_wrote_is_text(browser: Browser, server: Asking, view: str) -> None:
     with opened(browser, server.port, view) as page:
@@ -194,6 +359,36 @@ def test_a_feed_that_means_harm_is_text(browser: Browser, tmp_path: Path) -> Non
                 assert page.locator("main script, main img, a[href^='javascript']").count() == 0
 
 
+def test_feeds_are_added_and_asked_now(browser: Browser, tmp_path: Path) -> None:
+    """Where none was named at the start; one that has failed is asked before it is due."""
+    feed = (
+        '<rss version="2.0"><channel><title>Late News</title><item><guid>{0}</guid>'
+        "<title>Item {0}</title></item></channel></rss>"
+    )
+    (tmp_path / "q.xscl").write_text("-- name: all\nS//item")
+    with site_serving() as site, served(tmp_path, "q.xscl", "--allow-private") as server:
+        site.site["/feed"] = Reply(body=feed.format(1).encode())
+        site.site["/later"] = Reply(500)
+        with opened(browser, server.port, "feeds") as page:
+            expect(page.locator(".nothing-title")).to_be_visible()
+            for path in ("/feed", "/later"):
+                page.get_by_label("Address").fill(site.url(path))
+                page.keyboard.press("Enter")
+                expect(page.locator("main [role=status]")).to_contain_text("until the server ends")
+                expect(page.locator("tbody tr", has_text=path)).to_be_visible()
+            expect(page.locator("tr.ill")).to_contain_text("500")
+            site.site["/later"] = Reply(body=feed.format(2).encode())
+            page.locator("tr.ill").get_by_role("button").press("Enter")
+            expect(page.locator("tr.ill")).to_have_count(0)
+            expect(page.locator("td[data-head=items]")).to_have_text(["1", "1"])
+        with opened(browser, server.port, "matches") as page:
+            expect(page.locator(".card .values")).to_have_count(2)
+        with opened(browser, server.port, "feeds", said=400) as page:
+            page.get_by_label("Address").fill("ftp://a.example/feed")
+            page.keyboard.press("Enter")
+            expect(page.locator("main .problem")).to_contain_text("begins with https://")
+
+
 def test_light_and_dark_on_a_telephone(browser: Browser, server: Asking) -> None:
     """Nothing is wider than what shows it, and each view has a heading."""
     for scheme in ("light", "dark"):
@@ -208,6 +403,44 @@ def test_light_and_dark_on_a_telephone(browser: Browser, server: Asking) -> None
                 assert wide <= 360, view
             shade = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (min(map(int, re.findall(r"\d+", shade)[:3])) > 128) == (scheme == "light")
+
+
+def test_what_is_long_is_no_wider_than_a_telephone(browser: Browser) -> None:
+    """Words without a place to break, and pictures, which scroll by themselves."""
+    long = "x" * 120
+    steps = ", ".join(f"S/item {name}" for name in "abcdefgh")
+    texts = (
+        "-- name: pair\nEVENT SEQ(S/item a, S/item b) WITHIN 1 day",
+        f"-- name: {long}\nEVENT SEQ({steps}) WITHIN 1 day",
+        f"-- name: link\nSELECT '{long}' AS {long} FROM FILTER{{}}(S/item)",
+    )
+    telephone = {"width": 390, "height": 800}
+    with serving(*texts) as asking:
+        for number in range(9):
+            asking.publish(f"https://a.example/{long}{number}", f"<item>{long}</item>", number)
+        retained = f"https://a.example/{long}"
+        views = ("matches?query=pair", "matches?query=link", "queries", "queries/pair", "ask")
+        views += (
+            f"queries/{long}",
+            f"matches?query={long}",
+            f"why/{long}",
+            f"why/pair?document={retained}0&document={retained}1",
+        )
+        with opened(browser, asking.port, said=404, viewport=telephone) as page:
+            for view in (*views, "numbers"):
+                page.goto(f"http://127.0.0.1:{asking.port}/#/{view}")
+                expect(page.locator("h1")).to_have_count(1)
+                if view == "ask":
+                    page.locator("#editor").fill(texts[0] + f" -- {long}")
+                    page.get_by_role("button", name="Try it").click()
+                    page.locator(".found summary").first.click()
+                    expect(page.locator(".found .side").first).to_be_visible()
+                if view == f"queries/{long}":
+                    picture = page.locator(".picture .scrolled")
+                    expect(picture.locator("img")).to_have_js_property("complete", True)
+                    assert picture.evaluate("one => one.scrollWidth > one.clientWidth + 300")
+                page.wait_for_load_state("networkidle")
+                assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
 
 
 def test_the_token_is_asked_for_once(browser: Browser) -> None:
@@ -272,7 +505,7 @@ def test_a_page_of_another_site_gets_nothing(browser: Browser, server: Asking, n
 
 
 def test_a_name_that_leads_here_gets_nothing(browser: Browser, server: Asking) -> None:
-    """As where somebody's name has been made to lead to this machine while their page is open."""
+    """As if another's name had been made to lead to this machine while their page is open."""
     with browser.new_page() as page:
         page.set_default_timeout(PATIENCE)
         answer = page.goto(f"http://rebound.example:{server.port}/queries")

@@ -1,4 +1,4 @@
-"""The journal: whatever is let go, a reader gets what is held, in order, and the number of the
+"""The journal: whatever is dropped, a reader gets what is retained, in order, and the number of the
 rest."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import xscl
 from xscl.durable.journal_file import JournalFile
-from xscl.matches.match import Match
+from xscl.matches.match import Match, Retraction
 from xscl.serve.found.journal import Entry, Journal, Place
 
 QUERIES = ("a", "b")
@@ -61,19 +61,19 @@ def read(journal: Journal, after: int, queries: frozenset[str], most: int) -> tu
     st.integers(1, 7),
 )
 @settings(max_examples=60)
-def test_what_is_held_is_read_and_the_rest_is_counted(
+def test_what_is_retained_is_read_and_the_rest_is_counted(
     sizes: list[int], keep: int, after: int, queries: frozenset[str], most: int
 ) -> None:
     journal = Journal(keep, 2**20)
     count = fill(journal, sizes)
     after = min(after, count)
     numbers, lost = read(journal, after, queries, most)
-    held = range(max(after, count - keep) + 1, count + 1)
+    retained = range(max(after, count - keep) + 1, count + 1)
     assert numbers == [
-        number for number in held if not queries or FOUND[number - 1].query in queries
+        number for number in retained if not queries or FOUND[number - 1].query in queries
     ]
     assert lost == max(0, count - keep - after)
-    for number in held:
+    for number in retained:
         entry = journal.find(FOUND[number - 1].id)
         assert entry is not None
         assert entry.number == number
@@ -186,3 +186,85 @@ class Looked(dict[int, Entry]):
     def get(self, key: int, default: object = None) -> Entry | None:  # type: ignore[override]
         self.looks += 1
         return super().get(key)
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+@settings(max_examples=30, deadline=None)
+@given(
+    steps=st.lists(st.lists(st.integers(0, 7), max_size=4), max_size=14),
+    keep=st.integers(3, 30),
+    queries=st.sets(st.sampled_from(QUERIES)).map(frozenset),
+    most=st.integers(1, 6),
+)
+def test_lists_have_what_was_not_taken_back(
+    in_file: bool, steps: list[list[int]], keep: int, queries: frozenset[str], most: int
+) -> None:
+    """A match is taken back and found again, over restarts of a state file, too."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "state.xscl"
+        engine = xscl.Engine(path) if in_file else xscl.Engine()
+        journal = _opened(engine, keep, in_file=in_file)
+        standing: dict[str, int] = {}
+        events: list[tuple[int, str, bool]] = []
+        for step in steps:
+            some: list[Match] = []
+            for one in dict.fromkeys(step):
+                match = FOUND[one]
+                here = any(each.id == match.id and not each.retracts for each in some)
+                if match.id in standing or here:
+                    some.append(Retraction.of(match))
+                    standing.pop(match.id, None)
+                else:
+                    some.append(match)
+            with engine.transaction():
+                entries = journal.note(some)
+            journal.show(entries)
+            for entry in entries:
+                assert entry.retracts == entry.line.startswith(b'{"retract"')
+                events.append((entry.number, entry.match, entry.retracts))
+                if not entry.retracts:
+                    standing[entry.match] = entry.number
+            if in_file and len(step) == 4:
+                engine.close()
+                engine = xscl.Engine(path)
+                journal = _opened(engine, keep, in_file=in_file)
+        retained = {number for number, _, _ in events if number >= journal.oldest}
+        numbers = sorted(one for one in standing.values() if one in retained)
+        named = [one for one in numbers if not queries or _query(events, one) in queries]
+        found = journal.search(queries, lambda entry: True, most)
+        assert [one.number for one in found] == named[-most:]
+        if queries:
+            latest = [one.number for one in journal.latest(queries, most)]
+            assert latest == named[::-1][:most]
+        page = journal.after(journal.oldest - 1, frozenset(), 1_000)
+        if not in_file or journal.is_at_hand(journal.oldest - 1):
+            assert [one.number for one in journal.standing(page, None)] == numbers
+        for match in FOUND[:8]:
+            entry = journal.find(match.id)
+            there = standing.get(match.id)
+            expected = there if there in retained else None
+            assert (None if entry is None else entry.number) == expected
+        engine.close()
+
+
+def _opened(engine: xscl.Engine, keep: int, *, in_file: bool) -> Journal:
+    keeper = engine.keeper
+    assert (keeper is not None) == in_file
+    return Journal(keep, 2**20, None if keeper is None else JournalFile(keeper, keep))
+
+
+def _query(events: list[tuple[int, str, bool]], number: int) -> str:
+    (match,) = (match for one, match, _ in events if one == number)
+    return next(one.query for one in FOUND if one.id == match)
+
+
+def test_who_goes_on_learns_what_was_taken_back() -> None:
+    journal = Journal(100, 2**20)
+    one, other, third = FOUND[0], FOUND[2], FOUND[4]
+    journal.show(journal.note([one, other]))
+    place = journal.newest
+    journal.show(journal.note([Retraction.of(one), third, Retraction.of(third)]))
+    page = journal.after(place, frozenset(), 100)
+    assert [entry.match for entry in journal.standing(page, place)] == [one.id]
+    assert journal.standing(page, place)[0].retracts
+    assert journal.standing(page, None) == []

@@ -1,4 +1,4 @@
-"""Looking closer: a match with its documents side by side, the documents held, why."""
+"""Looking closer: a match with its documents side by side, the retained documents, why."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_what_joined_is_marked_in_both(server: Asking) -> None:
     ]
 
 
-def test_json_beside_xml(server: Asking) -> None:
+def test_json_alongside_xml(server: Asking) -> None:
     body = json.dumps({"k": 1, "dc creator": ["", "é"]}).encode()
-    answer, told = server.raw(
+    answer, reported = server.raw(
         "POST", "/streams/J?id=j1&timestamp=1", body, Content_Type="application/json"
     )
-    assert (answer.status, json.loads(told)["matches"]) == (200, 1)
+    assert (answer.status, json.loads(reported)["matches"]) == (200, 1)
     match = server.get("/matches", query="keys")["matches"][0]
     shown = server.get(f"/matches/{match['id']}")
     assert [marked(one) for one in shown["documents"]] == [[(1, "1")], [(1, "1")]]
@@ -108,17 +108,17 @@ def test_no_match(server: Asking) -> None:
     assert "kept" in server.get("/matches/none", status=404)["error"]["message"]
 
 
-def test_documents_that_are_held(server: Asking) -> None:
-    held = server.get("/documents")["documents"]
-    assert [one["id"] for one in held] == ["d2", "d1"]
-    assert held[1] == {
+def test_documents_that_are_retained(server: Asking) -> None:
+    retained = server.get("/documents")["documents"]
+    assert [one["id"] for one in retained] == ["d2", "d1"]
+    assert retained[1] == {
         "id": "d1",
         "stream": "S",
         "timestamp": 0.0,
         "kind": "xml",
         "title": "R&D",
     }
-    assert server.get("/documents", limit=1)["documents"] == held[:1]
+    assert server.get("/documents", limit=1)["documents"] == retained[:1]
     assert server.get("/documents", stream="T")["documents"] == []
 
 
@@ -134,3 +134,16 @@ def test_why(server: Asking) -> None:
     assert "found 1" in server.get("/queries/promo/why", 400, document="d1")["error"]["message"]
     server.post("/queries", 201, text="S NEXT S", name="events")
     assert "keeps no documents" in server.get("/queries/events/why", 400)["error"]["message"]
+
+
+def test_why_of_an_automaton(server: Asking) -> None:
+    arcs = '[{"from": "a", "to": "b", "event": "e", "when": "e.n > 1"}]'
+    text = f'AUTOMATON {{"events": {{"e": "N"}}, "final": ["b"], "arcs": {arcs}}}'
+    server.post("/queries", 201, text=text, name="more")
+    for number in (1, 2):
+        server.publish(f"n{number}", f"<r><n>{number}</n></r>", number, stream="N")
+    answer = server.get("/queries/more/why")
+    assert [one["passed"] for one in answer["arcs"]] == [1]
+    assert answer["text"].startswith("more: 2 documents")
+    answer = server.get("/queries/more/why", document="n1")
+    assert answer["cause"] == "no run begins; a0: e.n > 1 fails ('1' and '1')"

@@ -1,4 +1,4 @@
-"""Events come to each of many readers once, whoever else does not read; and at least once where the
+"""Events come to each of many readers once, even if others do not read; and at least once where the
 server is killed and started again: `make bench` does the same with 200 readers."""
 
 from __future__ import annotations

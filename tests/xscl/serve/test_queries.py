@@ -1,4 +1,4 @@
-"""Queries and documents over HTTP, as somebody sees them who knows nothing of the engine."""
+"""Queries and documents over HTTP, for a user who knows nothing of the engine."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def empty() -> Iterator[Asking]:
 def send(
     server: Asking, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, Any]:
-    answer, told = server.raw(method, path, body, **headers)
-    return answer.status, json.loads(told) if told else None
+    answer, shown = server.raw(method, path, body, **headers)
+    return answer.status, json.loads(shown) if shown else None
 
 
 def names(server: Asking) -> list[str]:
@@ -59,18 +59,18 @@ def test_a_query_comes_and_goes(server: Asking) -> None:
     assert send(server, "DELETE", "/queries/pairs") == (204, None)
     assert names(server) == []
     for method in ("GET", "DELETE"):
-        status, told = send(server, method, "/queries/pairs")
-        assert (status, "pairs" in told["error"]["message"]) == (404, True)
+        status, shown = send(server, method, "/queries/pairs")
+        assert (status, "pairs" in shown["error"]["message"]) == (404, True)
 
 
 def test_a_text_is_subscribed_whole_or_not_at_all(server: Asking) -> None:
-    told = server.post("/queries", 400, text="-- name: good\nS//a;\n-- name: bad\nS//a[;\nS//b[")
-    assert [(one["query"], one["line"]) for one in told["errors"]] == [("bad", 4), ("q3", 5)]
-    assert all({"found", "expected", "column"} <= {*one} for one in told["errors"])
+    shown = server.post("/queries", 400, text="-- name: good\nS//a;\n-- name: bad\nS//a[;\nS//b[")
+    assert [(one["query"], one["line"]) for one in shown["errors"]] == [("bad", 4), ("q3", 5)]
+    assert all({"found", "expected", "column"} <= {*one} for one in shown["errors"])
     assert names(server) == []
     server.post("/queries", 201, text="-- name: good\nS//a;\n-- name: other\nS//b")
-    told = server.post("/queries", 400, text="-- name: new\nS//a;\n-- name: good\nS//c")
-    assert told["error"]["query"] == "good"
+    shown = server.post("/queries", 400, text="-- name: new\nS//a;\n-- name: good\nS//c")
+    assert shown["error"]["query"] == "good"
     assert names(server) == ["good", "other"]
 
 
@@ -81,8 +81,8 @@ def test_a_text_without_a_query(server: Asking, text: str) -> None:
 
 def test_a_name_and_params_are_of_one_query(server: Asking) -> None:
     for members in ({"name": "n"}, {"params": {"p": 1}}):
-        told = server.post("/queries", 400, text="S//a; S//b", **members)
-        assert "2 queries" in told["error"]["message"]
+        shown = server.post("/queries", 400, text="S//a; S//b", **members)
+        assert "2 queries" in shown["error"]["message"]
     assert names(server) == []
 
 
@@ -94,7 +94,7 @@ def test_what_is_wrong_with_a_query_does_not_end_the_server(tmp_path: Path) -> N
         server.post("/queries", 201, text="S//a[./t = :what]", params={"what": "x"})
 
 
-def test_a_long_query_beside_many(server: Asking) -> None:
+def test_a_long_query_alongside_many(server: Asking) -> None:
     long = "S//a[" + " or ".join(f"./t{i} = 'x'" for i in range(300)) + "]"
     server.post("/queries", 201, text=f"S//a;\n{long};\nS//b")
     assert [one["text"] for one in server.get("/queries")["queries"]] == ["S//a", long, "S//b"]
@@ -109,7 +109,7 @@ def test_a_failure_of_the_engine_ends_the_server(server: Asking) -> None:
             assert time.monotonic() < deadline
 
 
-def test_requests_that_wait_are_bounded() -> None:
+def test_pending_requests_are_bounded() -> None:
     with serving("S//a", limits=Limits(waiting=2)) as server:
         answers: list[int] = []
 
@@ -158,7 +158,7 @@ def test_putting_a_query_again_changes_nothing(server: Asking) -> None:
     assert put(text="S//a[./t = :what]", params={"what": "y"}) == 409
 
 
-def test_history_finds_what_is_held(server: Asking) -> None:
+def test_history_finds_what_is_retained(server: Asking) -> None:
     server.post("/queries", 201, text="S//a")
     server.publish("1", "<a/>", 0)
     server.post("/queries", 201, text="S//a", name="again", history=True)
@@ -167,7 +167,13 @@ def test_history_finds_what_is_held(server: Asking) -> None:
 
 
 def outcome(taken: int = 0, matches: int = 0, duplicates: int = 0) -> dict[str, object]:
-    counts = {"taken": taken, "matches": matches, "duplicates": duplicates, "late": 0}
+    counts = {
+        "taken": taken,
+        "matches": matches,
+        "retracted": 0,
+        "duplicates": duplicates,
+        "late": 0,
+    }
     return {**counts, "problems": []}
 
 
@@ -183,9 +189,9 @@ def test_documents_of_each_kind(server: Asking) -> None:
     )
     assert send(server, "PUT", "/streams/S/documents/j", as_json, **JSON) == (200, outcome(1, 1))
     for body, coding in ((lines, "identity"), (gzip.compress(lines), "gzip")):
-        status, told = send(server, "POST", "/streams/S", body, Content_Encoding=coding, **ndjson)
+        status, shown = send(server, "POST", "/streams/S", body, Content_Encoding=coding, **ndjson)
         assert status == 200
-        assert (told["taken"] + told["duplicates"], len(told["problems"])) == (2, 2)
+        assert (shown["taken"] + shown["duplicates"], len(shown["problems"])) == (2, 2)
     documents = [one["documents"] for one in server.get("/matches")["matches"]]
     assert documents[:3] == [["x"], ["j"], ["n1"]]
     assert len(documents) == 5
@@ -227,9 +233,9 @@ def test_bodies_that_are_refused(
     empty: Asking, status: int, kind: str, coding: str, body: bytes
 ) -> None:
     headers = {"Content_Type": kind, "Content_Encoding": coding}
-    found, told = send(empty, "POST", "/streams/S", body, **headers)
-    assert found == status, told
-    assert told["error"]["message"]
+    found, shown = send(empty, "POST", "/streams/S", body, **headers)
+    assert found == status, shown
+    assert shown["error"]["message"]
     assert empty.get("/stats")["documents"] == 0
     assert empty.get("/health") == {"status": "ok"}
 
@@ -288,7 +294,7 @@ def test_methods_without_end_are_one_number(server: Asking) -> None:
     assert b'xscl_request_seconds_count{method="other",route="/queries",status="405"} 20.0' in body
 
 
-def test_counts_go_on_after_a_restart(tmp_path: Path) -> None:
+def test_counts_continue_after_a_restart(tmp_path: Path) -> None:
     state = tmp_path / "s.duckdb"
     with serving("-- name: file\nS/a", state=state) as server:
         server.post("/queries", 201, text="S//a", name="made")
@@ -298,7 +304,7 @@ def test_counts_go_on_after_a_restart(tmp_path: Path) -> None:
         before = server.get("/queries")["queries"]
         assert [one["matches"] for one in before] == [3, 3, 3]
     with xscl.Engine(state) as engine:
-        # Of a query that was cancelled meanwhile, by whoever, one of its name has nothing.
+        # Of a query that was cancelled meanwhile, one with its name has nothing.
         engine.cancel("gone")
         engine.subscribe("S//a", name="gone")
     with serving(state=state) as server:

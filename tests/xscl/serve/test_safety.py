@@ -102,7 +102,7 @@ def test_the_token(authorization: str, status: int | None) -> None:
     gate = Gate(LOOPBACK, token=TOKEN)
     assert refused(gate, authorization=authorization) == status
     assert refused(gate, authorization=authorization, host="evil.example") == 421
-    # Without one nobody asks for it.
+    # Without one no request needs it.
     assert refused(Gate(LOOPBACK), authorization=authorization) is None
 
 
@@ -124,7 +124,7 @@ def test_all_but_the_page_asks_for_the_token() -> None:
             assert answer.status == 401, path
 
 
-def test_the_cookie_stands_for_the_token() -> None:
+def test_the_cookie_replaces_the_token() -> None:
     with serving(gate=Gate(LOOPBACK, token=TOKEN)) as server:
         assert server.post("/session", 401, token="another")["error"]["message"]
         body = b'{"token": "%b"}' % TOKEN.encode()
@@ -172,7 +172,7 @@ def test_a_head_that_is_too_large_is_refused() -> None:
 
 
 def test_what_is_open_to_all_has_a_small_budget_of_its_own() -> None:
-    """Bodies of strangers that never end keep back nobody who has the token."""
+    """Bodies of strangers that never end do not delay those with the token."""
     bearer = {"Authorization": f"Bearer {TOKEN}", "Content_Type": "application/json"}
     head = "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     large = b'{"k": "%b"}' % (b"x" * 1_000_000)
@@ -188,7 +188,7 @@ def test_what_is_open_to_all_has_a_small_budget_of_its_own() -> None:
         # One that says that it is large is refused before it comes.
         assert b" 413 " in stranger(4 * 1024 * 1024, 10_000).makefile("rb").readline()
         some = [stranger(4_096, 4_000) for _ in range(66)]
-        # Whoever sends beyond the budget is told to come again.
+        # Requests beyond the budget are asked to come again.
         assert b" 503 " in stranger(4_096, 4_000).makefile("rb").readline()
         for _ in range(3):
             answer, body = server.raw("POST", "/streams/S", large, **bearer)
@@ -220,7 +220,7 @@ def test_a_slow_body_is_given_up() -> None:
                 return body.read if status == 408 else 0
 
     with mock.patch.object(safety, "_PATIENCE", 0.5):
-        # Nothing stands still, and it is slower than it may be.
+        # Nothing stops, and it is slower than allowed.
         assert 0 < asyncio.run(read(0)) <= 51
         assert 0 < asyncio.run(read(1_000)) <= 60
 

@@ -44,7 +44,14 @@ def test_errors_have_their_places(server: Asking, text: str, places: list[tuple[
     assert all(one["message"] and one["query"] for one in errors)
 
 
-def test_good_queries_beside_bad_ones(server: Asking) -> None:
+def test_a_name_that_no_event_has_is_an_error(server: Asking) -> None:
+    text = "SELECT Name FROM Stock PUBLISH names;\nSELECT Nmae FROM names"
+    (error,) = server.post("/check", text=text)["errors"]
+    assert (error["query"], error["line"], error["column"]) == ("q2", 2, 8)
+    assert "there is no attribute `Nmae` here (did you mean `Name`?)" in error["message"]
+
+
+def test_good_queries_alongside_bad_ones(server: Asking) -> None:
     text = "-- name: good\nS//a->x[b = :k] JOIN {x = y, :n days} (T//c)//d->y PUBLISH P;\nS//["
     checked = server.post("/check", text=text)
     (good,) = checked["queries"]
@@ -52,7 +59,7 @@ def test_good_queries_beside_bad_ones(server: Asking) -> None:
     assert len(checked["errors"]) == 1
 
 
-def test_a_dry_run_finds_what_is_held(server: Asking) -> None:
+def test_a_dry_run_finds_what_is_retained(server: Asking) -> None:
     tried = server.post("/dry-run", text=TRIED)
     assert tried["documents"] == 12
     assert tried["whole"]
@@ -79,7 +86,7 @@ def test_a_dry_run_takes_parameters_and_is_bounded(server: Asking) -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "text", "mermaid", "svg"])
-def test_a_text_and_a_query_are_explained_alike(server: Asking, form: str) -> None:
+def test_a_text_and_a_query_are_explained_in_the_same_way(server: Asking, form: str) -> None:
     _, of_text = server.raw("GET", f"/explain?format={form}&text={quote(PAIR)}")
     answer, of_query = server.raw("GET", f"/queries/pair/explain?format={form}")
     assert answer.status == 200
@@ -103,8 +110,8 @@ def test_what_cannot_be_explained(server: Asking) -> None:
 
 def test_examples_are_the_cookbook(server: Asking) -> None:
     examples = server.get("/examples")
-    told = [(one["title"], one["text"]) for one in examples]
-    assert told == [(recipe.title, recipe.queries) for recipe in RECIPES]
+    reported = [(one["title"], one["text"]) for one in examples]
+    assert reported == [(recipe.title, recipe.queries) for recipe in RECIPES]
     for one in examples:
         assert one["about"]
         checked = server.post("/check", text=one["text"])

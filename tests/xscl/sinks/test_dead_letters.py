@@ -1,4 +1,4 @@
-"""Dead letters: what each document was, where it failed, why, and what stood there."""
+"""Dead letters: what each document was, where it failed, why, and the text there."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_lines_and_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     good = b'{"id": "good", "xml": "<a/>"}\n'
     bad = b'{"id": "bad", "xml": "<a>\\n<b></a>"}\n'
-    told = of_events(tmp_path / "e.jsonl", good + b"no JSON\n" + bad + b"\xff\n" + b"x" * 2000)
-    line, no_utf8, long, xml = told
+    reported = of_events(tmp_path / "e.jsonl", good + b"no JSON\n" + bad + b"\xff\n" + b"x" * 2000)
+    line, no_utf8, long, xml = reported
     assert line == {
         "stream": "?",
         "document": "e.jsonl, line 2",

@@ -120,7 +120,7 @@ def test_what_is_down_for_good_gives_each_back_in_two_minutes(server: Server) ->
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_what_is_refused_waits_alone_and_is_not_waited_for(server: Server, kept: bool) -> None:
+def test_what_is_refused_is_pending_alone_and_blocks_nothing(server: Server, kept: bool) -> None:
     def answer(request: Request) -> Reply:
         return Reply(400 if b'"7"' in request.body else 200)
 
@@ -132,8 +132,8 @@ def test_what_is_refused_waits_alone_and_is_not_waited_for(server: Server, kept:
     assert len(server.asked("/hook")) == 20
 
 
-def test_what_is_kept_is_tried_for_as_long_as_the_run_goes_on(server: Server) -> None:
-    """Refused or not, and however much of it there is: nobody is kept waiting."""
+def test_what_is_kept_is_tried_for_as_long_as_the_run_continues(server: Server) -> None:
+    """Refused or not, and however much of it there is: nothing is delayed."""
     server.site["/hook"] = lambda request: Reply(400 if b"1" in request.body else 500)
     outcomes = Outcomes()
     deliveries = Deliveries(
@@ -204,10 +204,10 @@ def test_no_more_than_so_many_are_in_memory(up: bool, readable: bool) -> None:
         if up:
             down.clear()
         deliveries.close()
-    held = range(deliveries.last + 1)
-    outcomes.each_once(held)
-    assert len(outcomes.done) == (len(held) if up else 0)
-    assert len(held) == (len(many) if up and readable else 8)
+    retained = range(deliveries.last + 1)
+    outcomes.each_once(retained)
+    assert len(outcomes.done) == (len(retained) if up else 0)
+    assert len(retained) == (len(many) if up and readable else 8)
 
 
 def test_matches_of_earlier_runs_come_first_and_once() -> None:
@@ -222,7 +222,7 @@ def test_matches_of_earlier_runs_come_first_and_once() -> None:
     assert taken == list(map(str, range(15)))
 
 
-def test_a_slow_taker_makes_who_hands_over_wait() -> None:
+def test_a_slow_taker_blocks_the_producer() -> None:
     go = threading.Event()
     handed: list[int] = []
     outcomes = Outcomes()

@@ -27,7 +27,7 @@ RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
 def found(query: str, *documents: Any, name: str = "promo", since: float = 0) -> list[xscl.Match]:
-    """The matches of a query over documents that come a second apart."""
+    """The matches of a query over documents at intervals of a second."""
     with xscl.Engine() as engine:
         engine.subscribe(query, name=name)
         return [
@@ -252,13 +252,33 @@ def test_a_file_grows_and_keeps_the_newest(update: Any, read: Any, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("update", "read"), FILES)
+def test_an_entry_that_is_taken_back_goes(update: Any, read: Any, tmp_path: Path) -> None:
+    """Also where a killed process had written it, and all comes again."""
+    file, matches = tmp_path / "feed", pages(4)
+    back = [xscl.Retraction.of(matches[1]), xscl.Retraction.of(matches[2])]
+
+    def shown() -> list[str]:
+        return titles(read(file.read_text()))
+
+    update(matches, file, title="T", newest=3)
+    assert shown() == ["Page 3", "Page 2", "Page 1"]
+    assert update(back, file, title="T", newest=3) == 0, "they are no matches"
+    assert shown() == ["Page 3"], "what was pushed out does not come back"
+    update(matches[1:], file, title="T", newest=3)
+    update(back, file, title="T", newest=3)
+    assert shown() == ["Page 3"]
+    update([*back, matches[2]], file, title="T", newest=3)
+    assert shown() == ["Page 3", "Page 2"], "it holds again"
+
+
+@pytest.mark.parametrize(("update", "read"), FILES)
 def test_no_match_at_all(update: Any, read: Any, tmp_path: Path) -> None:
     assert update([], tmp_path / "feed", title="T") == 0
     assert titles(read((tmp_path / "feed").read_text())) == []
 
 
 @pytest.mark.parametrize(("update", "read"), FILES)
-def test_only_the_newest_are_held(update: Any, read: Any, tmp_path: Path) -> None:
+def test_only_the_newest_are_retained(update: Any, read: Any, tmp_path: Path) -> None:
     """However many matches come, and in whatever order."""
 
     def many() -> Iterator[xscl.Match]:

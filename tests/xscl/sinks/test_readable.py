@@ -45,9 +45,9 @@ def test_a_match_is_a_sentence(folder: Path) -> None:
     done = xscl("run", "q.xscl", "--events", "e.jsonl", "--format", "text", at=folder)
     alone, plain, promo = sorted(done.stdout.splitlines())
     assert promo == (
-        "1970-01-03T01:00:00Z promo  “Streams that Join” followed 2 days 1 hour later by "
-        "“Streams that Join” (http://x.example/1); t = u: “Streams that Join”; a = w: “Joe”; "
-        "n: “read\ufffd31m it\ufffd”"
+        "1970-01-03T01:00:00Z promo  author “Joe”, note “read\ufffd31m it\ufffd” from "
+        "“Streams that Join” followed 2 days 1 hour later by "
+        "“Streams that Join” (http://x.example/1); t = u: “Streams that Join”; a = w: “Joe”"
     )
     assert plain == (
         "1970-01-03T01:00:00Z plain  “Streams that Join” and, 2 days 1 hour later, "
@@ -122,3 +122,67 @@ def test_a_sentence_does_not_depend_on_those_before_it() -> None:
     for match, sentence in zip(found, sentences, strict=True):
         alone = Sentences(query_of, links=False)
         assert alone.sentence(match).plain == sentence == together.plain(match)
+
+
+ITEM = "<item><n>{0}</n><title>Part {0}</title><link>https://a.example/{0}</link></item>"
+SHOWN = {
+    # A pattern without a SELECT: titles and links, variables, the time between.
+    "EVENT SEQ(S/item a, !S/none x, S/item b) WITHIN 1 day": (
+        "a “Part 1” (https://a.example/1), 1 hour later b “Part 2” (https://a.example/2)"
+    ),
+    # With one: its result.
+    "SELECT a.n AS first, b.title FROM EVENT SEQ(S/item a, S/item b) WITHIN 1 day": (
+        "“Part 2”; first “1”"
+    ),
+    # Of an event query, what is computed.
+    "SELECT n, 2*n AS twice FROM FILTER{n = 2}(S/item)": "n “2”, twice “4”",
+    "FILTER{n = 2}(S/item)": "“Part 2” (https://a.example/2); n “2”",
+    # What has neither title nor link: its values.
+    "EVENT SEQ(S/item->i[n = 1] a, R/r b) WITHIN 1 day": (
+        "a “Part 1” (https://a.example/1), 2 hours later b k “7”"
+    ),
+    # Only what says nothing at all is called by its id.
+    "EVENT R/void": "void-1",
+    # A published result by its members.
+    "SELECT k FROM R/r->r[./k->k] PUBLISH P; P/result": "k “7”",
+}
+
+
+@pytest.mark.parametrize("text", SHOWN)
+def test_each_kind_of_query_is_shown_by_what_it_says(text: str) -> None:
+    with Engine() as engine:
+        engine.load(text)
+        query_of = {one.name: one.query for one in engine.subscriptions}
+        names = [*query_of]
+        found = [
+            *engine.publish("S", ITEM.format(1), id="d1", timestamp=0),
+            *engine.publish("S", ITEM.format(2), id="d2", timestamp=3600),
+            *engine.publish("R", "<r><k>7</k></r>", id="r-1", timestamp=7200),
+            *engine.publish("R", "<void/>", id="void-1", timestamp=7300),
+            *engine.flush(),
+        ]
+    sentences = Sentences(query_of.get, links=False)
+    last = names[-1]
+    (shown,) = [sentences.plain(one).partition("  ")[2] for one in found if one.query == last]
+    assert shown == SHOWN[text]
+
+
+def test_of_many_events_the_first_and_the_last_with_the_time_between() -> None:
+    text = "PATTERN SEQ(S/item+ a[], R/r b) WHERE skip_till_next_match WITHIN 2 days"
+    with Engine() as engine:
+        query = engine.subscribe(text, name="many")
+        for number in range(20):
+            engine.publish("S", ITEM.format(number), id=f"d{number}", timestamp=3600 * number)
+        found = engine.publish("R", "<r><k>7</k></r>", id="r", timestamp=3600 * 20)
+        longest = max([*found, *engine.flush()], key=lambda one: len(one.documents))
+    shown = Sentences({"many": query.query}.get, links=False).plain(longest)
+    assert shown.endswith(", … 13 more, 14 hours later b k “7”")
+
+
+def test_a_sentence_fits_a_terminal_that_has_links(folder: Path) -> None:
+    run = ("run", "q.xscl", "--events", "e.jsonl", "--quiet")
+    shown = on_terminal(folder, *run, columns=60, TERM="xterm-256color")
+    lines = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", shown).splitlines()
+    assert len(lines) == 3
+    assert max(map(len, lines)) == 60
+    assert sum(line.endswith("…") for line in lines) == 2

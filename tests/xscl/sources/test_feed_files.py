@@ -373,7 +373,7 @@ def test_a_feed_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
         ("HTTP://news.example/feed.xml", "download it"),
     ],
 )
-def test_sources_that_cannot_be_read_are_refused_at_once(source: str, words: str) -> None:
+def test_sources_that_cannot_be_read_are_refused_immediately(source: str, words: str) -> None:
     with pytest.raises(XSCLError, match=words):
         read_feeds(source, "S")
 
@@ -388,7 +388,7 @@ def test_a_pipe_is_read_as_a_file(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_a_missing_source_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_missing_source_is_refused_immediately(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_feeds(tmp_path / "nowhere", "S")
 
@@ -424,7 +424,7 @@ def test_addresses_in_an_opml_file_are_reported_and_its_files_are_read(tmp_path:
     assert "xscl watch" in error.problem
 
 
-def test_an_opml_file_of_addresses_only_is_refused_at_once(tmp_path: Path) -> None:
+def test_an_opml_file_of_addresses_only_is_refused_immediately(tmp_path: Path) -> None:
     body = '<opml><body><outline xmlUrl="https://far.example/"/></body></opml>'
     with pytest.raises(XSCLError, match="xscl watch"):
         read_feeds(write(tmp_path / "mine.opml", body), "S")

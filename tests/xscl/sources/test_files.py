@@ -88,7 +88,7 @@ def test_a_document_without_a_time_costs_no_other(
     assert reason in error.problem
 
 
-def test_what_is_malformed_is_told_by_the_parser(
+def test_what_is_malformed_is_reported_by_the_parser(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

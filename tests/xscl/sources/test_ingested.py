@@ -94,7 +94,27 @@ def test_timestamps_as_spark_writes_them_by_default(tmp_path: Path) -> None:
     assert envelope["timestamp"] == START.timestamp() + 1.000001
 
 
-def test_a_damaged_file_is_told_and_the_others_are_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("int96", [False, True])
+def test_items_without_a_date_are_counted(tmp_path: Path, int96: bool) -> None:
+    place = batch(tmp_path, 0, [("of another maker", 1)])
+    rows = table([("a", 1), ("b", 2), ("c", 3), ("d", 4)])
+    at = rows["timestamp"]
+    dates = {"published": [at[0], None, None, at[0]], "updated": [None, at[1], None, None]}
+    for name, values in dates.items():
+        rows = rows.append_column(name, pa.array([one and one.as_py() for one in values], at.type))
+    pq.write_table(rows, place / "part.parquet", use_deprecated_int96_timestamps=int96)
+    counts: list[tuple[int, int]] = []
+    found = list(read_items(str(tmp_path), print, lambda *one: counts.append(one)))
+    assert len(found) == 5
+    assert [sum(one) for one in zip(*counts, strict=True)] == [5, 2]
+    done = xscl("run", "-q", "S/item", "--items", str(tmp_path), "--format", "counts", at=tmp_path)
+    assert done.stderr.startswith(
+        "note: 2 of 5 items of feeds have no date, or one in the future; their time is that of "
+        "their file or fetch"
+    )
+
+
+def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     place = batch(tmp_path, 0, [("a", 1)], [("b", 2)], [("c", 3)])
     damaged = place / "part-00001.parquet"
     damaged.write_bytes(damaged.read_bytes()[:-20])

@@ -87,7 +87,7 @@ def test_rows_are_documents_whatever_their_file(name: str, tmp_path: Path) -> No
     assert [e["timestamp"] for e, _ in found] == [
         m.replace(tzinfo=UTC).timestamp() for m in moments
     ]
-    # Wherever a reading ends, the next one goes on.
+    # Wherever a reading ends, the next one continues.
     for end in range(3):
         rest, _ = read(tmp_path / name, found[end][1], id="isbn", time="at")
         assert rest == found[end + 1 :]
@@ -250,7 +250,7 @@ def test_values_of_an_array_are_those_that_a_writer_wrote(values: list[object]) 
         assert array_of(text) == values
 
 
-def test_values_that_are_longer_than_what_is_read_at_once() -> None:
+def test_values_that_are_longer_than_one_read() -> None:
     values = [{"x": "é" * 100_000}, 10**4000, "y" * 65_000, [1, 2]]
     assert array_of(json.dumps(values).encode()) == values
     text = json.dumps(values, ensure_ascii=False).encode()
@@ -344,7 +344,7 @@ def test_why_reads_them_too(folder: Path) -> None:
     assert "do not match" in done.stdout
 
 
-def test_a_state_goes_on_where_it_was(folder: Path) -> None:
+def test_a_state_continues_where_it_was(folder: Path) -> None:
     (folder / "all.xscl").write_text("S/json")
     command = ("run", "all.xscl", "--state", "s.duckdb", "--json", "S=e.csv", "--json", "S=e.jsonl")
     command += ("--id", "a")

@@ -103,7 +103,7 @@ def test_rows_are_what_the_table_was_made_of(made_of: list[dict[str, object]]) -
     assert list(rows(made_of)) == made_of
 
 
-def test_a_table_longer_than_what_is_read_at_once() -> None:
+def test_a_table_longer_than_one_read() -> None:
     assert [row["n"] for row in rows(pa.table({"n": range(12_345)}))] == list(range(12_345))
 
 

@@ -34,8 +34,10 @@ def by_the_rules(bodies: Sequence[Sequence[Item]], *, updates: bool) -> list[lis
         published = []
         for place, one in enumerate(body):
             same = [other for other in shown if other.id == one.id]
-            alike = [other for other in shown if (one.link, one.title) == (other.link, other.title)]
-            churned = one.title and alike and all(now.id != alike[-1].id for now in body)
+            similar = [
+                other for other in shown if (one.link, one.title) == (other.link, other.title)
+            ]
+            churned = one.title and similar and all(now.id != similar[-1].id for now in body)
             edited = any(other.summary != one.summary or other.title != one.title for other in same)
             if (updates and edited) if same else not churned:
                 published.append(place)

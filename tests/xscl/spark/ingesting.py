@@ -15,7 +15,7 @@ __all__ = ["ingest"]
 def ingest(spark: SparkSession, *options: str, proxy: str | None = None) -> Result:
     """Runs the command to its good end; what fetches sees a proxy, or none."""
     environment = {"http_proxy": proxy or "", "no_proxy": "" if proxy else "*"}
-    # Names that only the proxy knows are asked for in vain: once, and not for long.
+    # Names that only the proxy knows are looked up in vain: once, and not for long.
     environment |= {"RES_OPTIONS": "attempts:1 timeout:1 ndots:1", "LOCALDOMAIN": "."}
     with mock.patch.dict(spark.sparkContext.environment, environment):
         done = CliRunner().invoke(

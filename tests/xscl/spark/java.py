@@ -1,6 +1,6 @@
-"""How tests have Spark start Java: it compiles at once and not for long, as one that ends within
-minutes should, does not collect garbage for want of room for classes, and trusts the classes that
-it loads; that takes a third off what Spark costs."""
+"""How tests have Spark start Java: it compiles immediately and not for long, as one that ends
+within minutes should, does not collect garbage for lack of space for classes, and trusts the
+classes that it loads; that takes a third off what Spark costs."""
 
 from __future__ import annotations
 

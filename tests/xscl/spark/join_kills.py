@@ -1,7 +1,6 @@
 """Joins that are killed: `xscl join` reads files that come, dies of SIGKILL at chosen moments with
-Java and all workers, starts again and ends in order at last; then what it has written is compared
-with what an engine finds that nobody disturbs.
-"""
+Java and all workers, starts again and ends in order at last; then its output is compared with what
+an undisturbed engine finds."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from tests.xscl.spark.kills import Moment, Running, highest
 
 __all__ = ["JOIN_STAGES", "JoinAccount", "join_killed", "join_moments"]
 
-_ONCE, _GOING_ON = ("--once",), ("--every", "1s")
+_ONCE, _CONTINUING = ("--once",), ("--every", "1s")
 
 JOIN_STAGES = ("begun", "planned", "found", "written", "noted", "done")
 """The queries are kept; a batch is planned, its matches begun to be written, and all there, what it
@@ -69,12 +68,12 @@ def join_killed(
     *,
     seed: int,
     documents: int = 60,
-    going_on: bool = True,
+    continuing: bool = True,
     on_kill: Callable[[Moment, int], object] = lambda moment, processes: None,
     last: Callable[[Sequence[str]], object] | None = None,
 ) -> JoinAccount:
     """Joins files into a folder, killed at these moments; so many documents come before each start.
-    The last run but one is ended by SIGTERM, if it is to be `going_on`; the `last` one is the
+    The last run but one is ended by SIGTERM, if it is to be `continuing`; the `last` one is the
     caller's, from the options of `xscl join`, or a process as the others."""
     chance = random.Random(seed)
     to, queries = folder / "to", folder / "q.xscl"
@@ -97,15 +96,15 @@ def join_killed(
     for moment in at:
         more()
         reached = _stage(moment.stage, to)
-        with run(*_ONCE if moment.once else _GOING_ON) as running:
+        with run(*_ONCE if moment.once else _CONTINUING) as running:
             running.until(reached)
             time.sleep(moment.delay)
             processes.append(running.kill())
         on_kill(moment, processes[-1])
-    if going_on:
+    if continuing:
         more()
         reached = _stage("done", to)
-        with run(*_GOING_ON) as running:
+        with run(*_CONTINUING) as running:
             running.until(reached)
             running.end(signal.SIGTERM, expected=130)
     more()

@@ -44,6 +44,6 @@ def rows(table: Path) -> list[dict[str, Any]]:
         if (batch / "_SUCCESS").exists():
             for file in batch.glob("*.parquet"):
                 found += pq.ParquetFile(file).read().to_pylist()
-            for file in batch.glob("*.txt"):
+            for file in batch.glob("*.jsonl"):
                 found += map(json.loads, file.read_text("utf-8").splitlines())
     return found

@@ -2,8 +2,8 @@
 moments with Java and all workers, starts again and ends in order at last; then what is there is
 counted against what was served.
 
-The moments are stages on the way of a body, each with a seeded delay: the two jobs are met in all
-they do, whatever the machine's speed.
+The moments are stages in the processing of a body, each with a seeded delay: the two jobs are met
+in all they do, whatever the machine's speed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STAGES = ("fetched", "spooled", "landed", "planned", "written", "done")
 folder is there), done."""
 
 _XSCL = Path(sys.executable).with_name("xscl")
-_GOING_ON = ["--every", "1s", "--trigger", "1s"]
+_CONTINUING = ["--every", "1s", "--trigger", "1s"]
 _MARK = "XSCL_KILLED_TOGETHER"
 _PATIENCE = 300.0
 """Seconds after which an ingestion that does nothing is given up; far beyond what is needed."""
@@ -47,7 +47,7 @@ _PATIENCE = 300.0
 @dataclass(frozen=True, slots=True)
 class Moment:
     """When to kill: `delay` seconds after a stage is first reached in a run, which is one with
-    `--once` or goes on by itself."""
+    `--once` or continues by itself."""
 
     stage: str
     delay: float
@@ -115,13 +115,13 @@ def killed(
     *,
     lapse: int,
     seed: int,
-    going_on: bool = True,
+    continuing: bool = True,
     on_kill: Callable[[Kill], object] = lambda kill: None,
     last: Callable[[Sequence[str]], object] | None = None,
 ) -> Account:
     """Ingests the feeds into a folder, killed at these moments; at each, up to `lapse` items
     appear before the next start, half of them at least; the others by equal parts in the runs, of
-    which the last but one is ended by SIGTERM; unless it is `going_on`, the rest at once.  The
+    which the last but one is ended by SIGTERM; unless it is `continuing`, the rest at once.  The
     `last` run is the caller's, from the options of `xscl ingest`, or a process as the others are.
     """
     chance = random.Random(seed)
@@ -139,9 +139,9 @@ def killed(
             return Running(["ingest", *common, *options], folder / "stderr")
 
         for number, moment in enumerate(at, 1):
-            feeds.go_on(upto=feeds.total * number // (len(at) + 1))
+            feeds.continue_(upto=feeds.total * number // (len(at) + 1))
             reached = _stage(moment.stage, to, feeds)
-            with run(*(["--once"] if moment.once else _GOING_ON)) as running:
+            with run(*(["--once"] if moment.once else _CONTINUING)) as running:
                 running.until(reached)
                 time.sleep(moment.delay)
                 processes = running.kill()
@@ -149,12 +149,12 @@ def killed(
             spooled += spooled_bodies(to)
             kills.append(_kill(moment, processes, to))
             on_kill(kills[-1])
-        feeds.go_on(upto=feeds.total)
-        if going_on:
-            with run(*_GOING_ON) as running:
+        feeds.continue_(upto=feeds.total)
+        if continuing:
+            with run(*_CONTINUING) as running:
                 running.until(lambda: feeds.appeared == feeds.total)
                 running.end(signal.SIGTERM, expected=130)
-        feeds.halt(0 if going_on else feeds.total)
+        feeds.halt(0 if continuing else feeds.total)
         if last is not None:
             last([*common, "--once"])
         else:
@@ -180,8 +180,8 @@ def _stage(name: str, to: Path, feeds: ScrollingFeeds) -> Callable[[], bool]:
 
 
 class Running:
-    """A command of `xscl`, as a context manager; all processes that come of it bear a mark in their
-    environment, whoever their parent is by then."""
+    """A command of `xscl`, as a context manager; all processes that it starts have a mark in their
+    environment, even if their parent has changed."""
 
     def __init__(self, words: Sequence[str], said: Path) -> None:
         self._mark = f"{_MARK}={uuid.uuid4().hex}"
@@ -209,7 +209,7 @@ class Running:
         """Waits; the ingestion must not end before."""
         deadline = time.monotonic() + _PATIENCE
         while True:
-            # Asked first: it may do both at once.
+            # Asked first: it may do both together.
             ended = self._process.poll() is not None
             if reached():
                 return
@@ -229,7 +229,7 @@ class Running:
             time.sleep(0.05)
 
     def kill(self) -> int:
-        """Kills all of its processes at once; how many there were."""
+        """Kills all of its processes together; returns how many there were."""
         killed = set()
         while found := _marked(self._mark):
             for pid in found:

@@ -23,12 +23,13 @@ Row = dict[str, Any]
 
 @dataclass
 class Landing:
-    """A folder of an ingestion, the batches that the items job told of, and how much has landed."""
+    """A directory of an ingestion, the batches that the items job reported, and how much has
+    landed."""
 
     spark: SparkSession
     folder: Path
     updates: bool = False
-    told: list[Batch] = field(default_factory=list)
+    reported: list[Batch] = field(default_factory=list)
     landed: int = 0
 
     @property
@@ -51,7 +52,7 @@ class Landing:
             self.archive,
             updates=self.updates,
             trigger=trigger,
-            on_batch=self.told.append,
+            on_batch=self.reported.append,
         )
 
     @contextmanager
@@ -72,8 +73,8 @@ class Landing:
         read = self.spark.read.parquet(f"{self.folder}/{table}")
         return [row.asDict() for row in read.orderBy("batch").collect()]
 
-    def forget_commit(self, job: str) -> None:
-        """As if Spark had been killed before it remembered that the last batch is done."""
+    def drop_commit(self, job: str) -> None:
+        """As if Spark had been killed before it noted that the last batch is done."""
         commits = Path(self.archive.checkpoint(job)) / "commits"
         last = max(int(path.name) for path in commits.iterdir() if path.name.isdecimal())
         for path in commits.glob(f"*{last}*"):

@@ -29,7 +29,7 @@ def renamed(cases: Iterable[Case]) -> list[RenamedCase]:
 
 @dataclass(frozen=True)
 class RenamedCase:
-    """A case whose streams, queries and documents bear its number before their names."""
+    """A case whose streams, queries and documents have its number before their names."""
 
     number: int
     case: Case

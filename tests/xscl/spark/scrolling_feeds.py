@@ -1,10 +1,10 @@
 """Short feeds that items scroll through, on loopback servers: each feed shows the latest few of its
-items, so what nobody fetched in time is gone for good.
+items, so what was not fetched in time is gone for good.
 
-A response has an ETag of its own, so what became of each can be told: it names the item that the
-feed ends with, which makes a later request 304 while no other has appeared, and the number of the
-response.  The time of the feeds stands still until they are read, and may be given a bound: how
-long a machine takes to start what reads them, or to get on, changes little of what is seen.
+A response has an ETag of its own, which identifies it: it names the item that the feed ends with,
+which makes a later request 304 while no other has appeared, and the number of the response.  The
+time of the feeds stops until they are read, and may be given a bound: how long a machine takes to
+start what reads them, or to get on, changes little of what is seen.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class ScrollingFeeds:
         return min(self._bound, self._passed + int(passed))
 
     def halt(self, lapse: int) -> None:
-        """So many items appear at once, and no more until a feed is asked for again."""
+        """So many items appear together, and no more until a feed is requested again."""
         with self._lock:
             self._passed = min(self.total, self.appeared + lapse)
             self._since = None
             self._halts += 1
 
-    def go_on(self, upto: int) -> None:
-        """From when a feed is asked for next, items appear until there are so many."""
+    def continue_(self, upto: int) -> None:
+        """From when a feed is requested next, items appear until there are so many."""
         with self._lock:
             self._bound = max(upto, self._passed)
 
@@ -111,8 +111,8 @@ class ScrollingFeeds:
 
 @contextmanager
 def scrolling(feeds: ScrollingFeeds) -> Iterator[ScrollingFeeds]:
-    """Serves the feeds, each at an address of its own: one host is asked for one feed at a time.
-    At the end all responses under way have been kept."""
+    """Serves the feeds, each at an address of its own: one feed of a host is fetched at a time.  At
+    the end all responses under way have been kept."""
     with ExitStack() as stack:
         for number in range(feeds.count):
             server = _Server((f"127.0.0.{number + 1}", 0), feeds, number)
@@ -133,7 +133,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Whoever asked is gone, and all has been said by its end."""
+        """The client is gone, and the error has been reported at its end."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,8 +1,8 @@
-"""Feeds that do harm, in one ingestion with good ones: it goes on, the rest is complete, and each
-bad one is reported.
+"""Harmful feeds, in one ingestion with good ones: it continues, the rest is complete, and each bad
+one is reported.
 
-A loopback server that stands for all of http://*.example, as a proxy would, lets it run with the
-same rules as on the Internet: private addresses are refused.
+A loopback server for all of http://*.example, as a proxy would be, lets it run with the same rules
+as on the Internet: private addresses are refused.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def internet() -> Iterator[Server]:
 def status(to: Path) -> Row:
     shown = xscl("ingest", "status", "to", "--format", "json", at=to.parent)
     assert shown.returncode == 0, shown.stderr
-    told: Row = json.loads(shown.stdout)
-    return told
+    reported: Row = json.loads(shown.stdout)
+    return reported
 
 
 def test_bad_feeds_are_reported_and_the_rest_is_complete(
@@ -167,13 +167,13 @@ def test_bad_feeds_are_reported_and_the_rest_is_complete(
     assert letter["content_type"] == "text/html"
     assert letter["problem"] == "what is there is an HTML page, no RSS, Atom or JSON feed"
     assert f"feed {TURNS}: {letter['problem']}" in said
-    told = status(to)
-    assert {trouble["feed"] for trouble in told["troubles"]} == {*BAD, TURNS}
-    assert (told["items"], told["dead"]) == (len(first | second), len(BAD) + 1)
-    assert told["fetched"] == told["landed"]
+    reported = status(to)
+    assert {trouble["feed"] for trouble in reported["troubles"]} == {*BAD, TURNS}
+    assert (reported["items"], reported["dead"]) == (len(first | second), len(BAD) + 1)
+    assert reported["fetched"] == reported["landed"]
     shown = xscl("ingest", "status", "to", at=tmp_path).stdout
     assert f"{len(BAD) + 1} in trouble" in shown
-    assert f"{TURNS}: {letter['problem']}, and names none (well last: 2" in shown
+    assert f"{TURNS}: {letter['problem']}, and names none (last read 2" in shown
 
     assert max(len(row["body"] or b"") for row in landed(to)) < 10_000
     assert max(path.stat().st_size for path in to.rglob("*") if path.is_file()) <= LIMIT

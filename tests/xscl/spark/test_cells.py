@@ -1,5 +1,5 @@
 """Each match is found in the one cell that owns it, whatever its documents; and a stream's cell is
-the same for whoever has to make it again."""
+the same for every process that has to build it again."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The page docs/spark.md: its Python blocks are run one after the other, beside an ingestion of the
-sample feeds; its commands have options that exist, and its table those of the source."""
+"""The page docs/spark.md: its Python blocks are run one after the other, alongside an ingestion of
+the sample feeds; its commands have options that exist, and its table those of the source."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def test_python_examples_run(
     archive = Archive.at("archive")
     options = FeedOptions((str(tmp_path / "feeds"),), spool=archive.local).written()
     start_fetch(spark, archive, options, trigger=None).awaitTermination()
-    told: list[object] = []
+    listed: list[object] = []
     for _ in range(2):  # The second has nothing to do.
-        start_items(spark, archive, trigger=None, on_batch=told.append).awaitTermination()
-    assert len(told) == 1
+        start_items(spark, archive, trigger=None, on_batch=listed.append).awaitTermination()
+    assert len(listed) == 1
     here = str(tmp_path)
     names: dict[str, object] = {"spark": spark}
     for block in blocks("python"):
@@ -66,15 +66,17 @@ def _under(folder: str) -> str:
     return rf'\g<1>{folder}/\g<2>"'
 
 
-def test_columns_are_told_of() -> None:
+def test_columns_are_reported() -> None:
     for name in ITEMS.names:
         assert f"`{name}`" in PAGE
 
 
-def test_options_of_the_source_are_told_of() -> None:
+def test_options_of_the_source_are_reported() -> None:
     every = FeedOptions(("x",), spool=Path("s"), contact="me@a.example", most_bodies=1).written()
-    told = re.findall(r"^\| `(\w+)` \| .* \| .*\|$", PAGE.partition("| option |")[2], re.MULTILINE)
-    assert set(told) == set(every)
+    listed = re.findall(
+        r"^\| `(\w+)` \| .* \| .*\|$", PAGE.partition("| option |")[2], re.MULTILINE
+    )
+    assert set(listed) == set(every)
 
 
 def test_commands_have_options_that_exist() -> None:

@@ -49,14 +49,17 @@ def test_what_is_remembered_is_bounded_and_what_is_shown_stays_known() -> None:
 
 
 @given(st.lists(st.builds(replace, ITEMS, id=st.text(min_size=1)), max_size=20))
-def test_keys_tell_items_apart_as_the_items_do(items: list[Item]) -> None:
+def test_keys_distinguish_items_as_the_items_do(items: list[Item]) -> None:
     keys = packed_keys(items)
     assert count_of(keys) == len(items)
     assert packed(unpacked(keys)) == keys
-    told_by_keys, told_by_items = list(unpacked(keys)), [SeenItem.of(each) for each in items]
+    reported_by_keys, reported_by_items = (
+        list(unpacked(keys)),
+        [SeenItem.of(each) for each in items],
+    )
     for name in ("identity", "content_hash", "likeness"):
-        assert classes(told_by_keys, name) == classes(told_by_items, name)
-    assert [one.likeness is None for one in told_by_keys] == [not each.title for each in items]
+        assert classes(reported_by_keys, name) == classes(reported_by_items, name)
+    assert [one.likeness is None for one in reported_by_keys] == [not each.title for each in items]
 
 
 def classes(items: list[SeenItem], name: str) -> list[int]:

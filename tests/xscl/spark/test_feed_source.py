@@ -105,7 +105,7 @@ class Stream:
         query.awaitTermination()
         return query
 
-    def forget_last_commit(self) -> None:
+    def drop_last_commit(self) -> None:
         commits = self.place / "checkpoint" / "commits"
         last = max(int(path.name) for path in commits.iterdir() if path.name.isdecimal())
         for path in commits.glob(f"*{last}*"):
@@ -160,7 +160,7 @@ def test_a_stream_is_admitted_piece_by_piece_and_replays_to_the_byte(
     server.site["/feed"] = versioned(rss(("w", "after")))
     os.unlink(files[0])
     write(Path(files[1]), rss(("i1", "after")))
-    stream.forget_last_commit()
+    stream.drop_last_commit()
     stream.finish()
     assert stream.batches[1][1] == stream.batches[1][0]
     new = {
@@ -176,7 +176,7 @@ def test_a_stream_is_admitted_piece_by_piece_and_replays_to_the_byte(
     assert len(stream.batches) == before
 
 
-def test_a_stream_by_time_goes_on_as_files_come_and_bytes_are_bounded(
+def test_a_stream_by_time_continues_as_files_come_and_bytes_are_bounded(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     feeds(tmp_path / "feeds", 4)
@@ -230,17 +230,17 @@ def test_what_is_made_and_not_used_leaves_nothing(spark: SparkSession, tmp_path:
         ({"path": "f", "maxDocument": str(1 << 30)}, "at most 104,857,600"),
     ],
 )
-def test_wrong_options_are_told(options: dict[str, str], message: str) -> None:
+def test_wrong_options_are_reported(options: dict[str, str], message: str) -> None:
     with pytest.raises(XSCLError, match=message):
         FeedSource(options).reader(StructType())
 
 
-def test_a_source_that_is_not_there_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_source_that_is_not_there_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(PySparkException, match="no such file or folder"):
         spark.read.format("feed").load(str(tmp_path / "none")).collect()
 
 
-def test_a_stream_without_a_spool_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_stream_without_a_spool_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     stream = spark.readStream.format("feed").load(str(tmp_path))
     query = stream.writeStream.format("noop").start()
     with pytest.raises(PySparkException, match=r'a stream needs option\("spool", FOLDER\)'):

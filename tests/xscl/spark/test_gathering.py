@@ -43,7 +43,7 @@ FEED = rss(("1", "one"))
 
 
 class EndingClock(VirtualClock):
-    """A virtual clock that calls `stop` when it is waited for longer than until its end."""
+    """A virtual clock that calls `stop` when the wait goes beyond its end."""
 
     def receive(
         self, answers: queue.SimpleQueue[T], until: float | None, under_way: int
@@ -193,7 +193,7 @@ def test_a_file_is_read_once_for_each_change(place: Place, tmp_path: Path) -> No
     assert place.once(str(folder)) == []
 
 
-def test_a_file_that_cannot_be_read_is_told_once_for_each_change(
+def test_a_file_that_cannot_be_read_is_reported_once_for_each_change(
     place: Place, tmp_path: Path
 ) -> None:
     missing, large = tmp_path / "in" / "missing", tmp_path / "in" / "large"
@@ -306,7 +306,7 @@ def test_an_opml_file_may_list_files_addresses_and_nonsense(
         ("list.opml", b"<html/>", "no OPML"),
     ],
 )
-def test_a_source_that_cannot_be_read_is_refused_at_once(
+def test_a_source_that_cannot_be_read_is_refused_immediately(
     place: Place, tmp_path: Path, source: str, content: bytes | None, words: str
 ) -> None:
     name = source if source.startswith("http") else str(tmp_path / source)
@@ -318,7 +318,9 @@ def test_a_source_that_cannot_be_read_is_refused_at_once(
     assert not place.folder.exists()
 
 
-def test_a_contact_that_no_header_can_hold_is_refused_at_once(place: Place, tmp_path: Path) -> None:
+def test_a_contact_that_no_header_can_hold_is_refused_immediately(
+    place: Place, tmp_path: Path
+) -> None:
     with pytest.raises(XSCLError, match="no address of mail or web"):
         place.once(str(tmp_path), contact="me (you)")
 

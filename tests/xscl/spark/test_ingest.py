@@ -40,9 +40,9 @@ names = ["spark.master", "spark.sql.session.timeZone", "spark.sql.shuffle.partit
 print([spark.conf.get(name) for name in names], flush=True)
 runpy.run_path({program.__file__!r}, run_name="__main__")
 """
-"""What `spark-submit` was told stands, for `xscl ingest`, too."""
+"""The arguments of `spark-submit` apply to `xscl ingest`, too."""
 NEWS = "feeds/news-brightwire.xml"
-ENDING = "ending once the batch under way is finished; interrupt again to end at once"
+ENDING = "ending once the batch under way is finished; interrupt again to end immediately"
 LATE = "<rss><channel><item><guid>one</guid><title>late</title></item></channel></rss>"
 
 
@@ -109,7 +109,7 @@ def test_each_session_of_one_spark_gets_the_format(spark: SparkSession) -> None:
 
 
 def test_once_and_again(spark: SparkSession, place: Place) -> None:
-    """Beside what runs on the same Spark, which goes on."""
+    """Alongside another application on the same Spark, which continues."""
     feeds, to = str(place.folder / "feeds"), str(place.folder / "to")
 
     options = ("--sources", feeds, "--to", to, "--once")
@@ -122,10 +122,10 @@ def test_once_and_again(spark: SparkSession, place: Place) -> None:
     found = place.matches("--items", "to")
     assert found == place.matches("--feed", f"S={feeds}")
     assert len(found) > 20
-    told = place.status()
-    assert "7 feeds, 0 in trouble" in told
-    assert "7 bodies fetched, 0 still to land; 0 files still to be read" in told
-    assert "152 items and 0 dead letters in 1 batch" in told
+    printed = place.status()
+    assert "7 feeds, 0 in trouble" in printed
+    assert "7 bodies fetched, 0 still to land; 0 files still to be read" in printed
+    assert "152 items and 0 dead letters in 1 batch" in printed
 
     (place.folder / "feeds" / "page.html").write_text("<html><body>no feed</body></html>")
     new = "<entry><id>new</id><title>New</title></entry>"
@@ -160,12 +160,12 @@ def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
             until(lambda: place.batches == 2, running)
             # As a terminal does, to Java and all workers, too.
             os.killpg(running.pid, signal.SIGINT)
-            _, told = running.communicate(timeout=300)
+            _, printed = running.communicate(timeout=300)
         finally:
             running.kill()
-    assert running.returncode == 130, told
-    assert [line for line in told.splitlines()[:-1] if not line.startswith("batch ")] == [ENDING]
-    assert told.splitlines()[-1].startswith("8 bodies, 153 new items, 0 known, 0 dead letters, ")
+    assert running.returncode == 130, printed
+    assert [line for line in printed.splitlines()[:-1] if not line.startswith("batch ")] == [ENDING]
+    assert printed.splitlines()[-1].startswith("8 bodies, 153 new items, 0 known, 0 dead letters, ")
     before = place.items()
     assert {item["stream"] for item in before.values()} == {"T"}
 
@@ -196,11 +196,11 @@ def test_an_interrupt_while_spark_starts_is_one_line(place: Place) -> None:
         try:
             until((place.folder / "started").exists, running)
             os.killpg(running.pid, signal.SIGINT)
-            _, told = running.communicate(timeout=300)
+            _, printed = running.communicate(timeout=300)
         finally:
             running.kill()
-    assert running.returncode == 130, told
-    first, summary = told.splitlines()
+    assert running.returncode == 130, printed
+    first, summary = printed.splitlines()
     assert first == ENDING
     assert summary.startswith("0 bodies, ")
 

@@ -68,7 +68,7 @@ def landing(
             landing.land(*bodies)
             query.processAllAvailable()
     before = landing.rows("items")
-    landing.forget_commit("items")
+    landing.drop_commit("items")
     landing.finish()
     assert landing.rows("items") == before
     return landing
@@ -121,9 +121,9 @@ def test_what_is_no_feed_is_a_dead_letter_with_its_bytes(landing: Landing) -> No
     assert from_timestamp(bad["arrival"].timestamp()) == from_timestamp(ARRIVAL)
 
 
-def test_each_batch_is_told(landing: Landing) -> None:
+def test_each_batch_is_reported(landing: Landing) -> None:
     problems = {Problem(BAD, NO_FEED), Problem(GONE, "says 410")}
-    first, *others = landing.told
+    first, *others = landing.reported
     assert (first.number, first.bodies, first.published, first.known, first.dead) == (0, 6, 6, 2, 2)
     assert set(first.problems) == problems
     new = 1 + landing.updates

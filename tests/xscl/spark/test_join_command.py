@@ -54,7 +54,7 @@ def test_once_and_again_with_other_queries(spark: SparkSession, tmp_path: Path) 
     assert "no JSON" in letters["no json"]
     assert letters[bad[1]] == "it has no `timestamp`"
 
-    # One goes on, one is changed, one is gone, one is new; the first has its number as a name.
+    # One continues, one is changed, one is gone, one is new; the first has its number as a name.
     queries.write_text(
         f"-- a comment\n\n{SAME};\n-- name: other\n{SAME.replace('7 days', '8 days')};"
         "\n-- name: new\nS//post[by = 'a']"
@@ -67,7 +67,7 @@ def test_once_and_again_with_other_queries(spark: SparkSession, tmp_path: Path) 
     assert again.stderr.splitlines()[:4] == [
         "1 query as before: q1",
         "1 query new, from now on: new",
-        "1 query changed, anew from now on: other",
+        "1 query changed, again from now on: other",
         "1 query not there any more, stopped: ends",
     ]
     assert "1 duplicate, 1 late" in again.stderr
@@ -76,15 +76,20 @@ def test_once_and_again_with_other_queries(spark: SparkSession, tmp_path: Path) 
     assert found == {("ends", ("b1",)), ("q1", ("a1", "a2")), ("new", ("a2",))}
     assert len(rows(to / "matches")) == 3
 
-    told = json.loads(command("join", "status", "to", "--format", "json", at=tmp_path).stdout)
-    assert (told["batches"], told["documents"], told["matches"]) == (2, 10, 3)
-    assert (told["dead"], told["duplicate"], told["late"], told["revisions"]) == (5, 1, 1, 2)
-    assert told["state_rows"] > 0
+    state = json.loads(command("join", "status", "to", "--format", "json", at=tmp_path).stdout)
+    assert (state["batches"], state["documents"], state["matches"]) == (2, 10, 3)
+    assert (state["dead"], state["duplicate"], state["late"], state["revisions"]) == (
+        5,
+        1,
+        1,
+        2,
+    )
+    assert state["state_rows"] > 0
     said = command("join", "status", "to", at=tmp_path).stdout
     assert "10 documents, 3 matches, 7 skipped (1 duplicate, 1 late, 5 dead letters)" in said
     assert "1 dead letter: it has no `timestamp`" in said
 
-    # What stays as it is for the life of a checkpoint, and what is nobody's.
+    # What is fixed for the life of a checkpoint, and what belongs to no query.
     for wrong, problem in (
         (("--grouped",), "was begun with no --grouped, and this is --grouped"),
         (("--lateness", "2 days"), "was begun with --lateness 1 day, and this is --lateness 2"),
@@ -190,7 +195,7 @@ def test_queries_without_a_name_have_their_numbers() -> None:
         found = [one.name for one in engine.subscriptions]
         assert found == [name for name, _ in expected] == ["q1", "q2", "c", "d", "q5"]
         plan = engine.plan((text, {}) for text in texts)
-        assert plan.going_on == found
+        assert plan.continuing == found
         again.load_missing(engine)
         assert len(engine.subscriptions) == len(found)
 

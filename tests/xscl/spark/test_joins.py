@@ -90,7 +90,8 @@ def check_cases(some: Sequence[RenamedCase], rows: Sequence[dict[str, Any]]) -> 
     for one in some:
         expected, own = one.case["expected"], one.own(found)
         if one.case["case"].startswith("json-"):
-            # Their results are section 7's, which these cases leave open.
+            # Their results are those of docs/semantics.md#json-as-a-tree, which these cases leave
+            # open.
             expected, own = ([m | {"result": None} for m in all_] for all_ in (expected, own))
         difference = differences(expected, own)
         assert not difference, f"{one.case['case']}: {difference}"
@@ -187,7 +188,7 @@ def test_what_is_skipped_is_said(spark: SparkSession) -> None:
     assert letters["d4"] == "its `timestamp` is null"
 
 
-def test_a_stream_goes_on_from_its_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_stream_continues_from_its_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
     rows = sorted(drawn(5, 120), key=lambda row: row["timestamp"])
     expected = by_engine(rows)
     stream = streamed(spark, tmp_path / "in", rows, 4)

@@ -68,8 +68,8 @@ class Streaming:
     def written(self) -> list[str]:
         return sorted(id for ids in self.files().values() for id in ids)
 
-    def forget_commit(self, batch: int) -> None:
-        """As if Spark had been killed before it remembered that a batch is done."""
+    def drop_commit(self, batch: int) -> None:
+        """As if Spark had been killed before it noted that a batch is done."""
         for path in self.checkpoint.glob(f"commits/*{batch}*"):
             path.unlink()
 
@@ -147,7 +147,7 @@ def test_a_replayed_batch_leaves_its_file(streaming: Streaming) -> None:
         streaming.run()
     last = streaming.output / "batch-000000001.jsonl"
     before = last.stat().st_ino, last.stat().st_mtime_ns
-    streaming.forget_commit(1)
+    streaming.drop_commit(1)
     streaming.give("d3")
     streaming.run()
     assert streaming.files() == {
@@ -169,7 +169,7 @@ def test_a_batch_that_was_killed_before_its_file_was_there(streaming: Streaming)
     torn = streaming.output / "_temporary" / query / "1" / "part-00000-999.jsonl"
     torn.parent.mkdir(parents=True)
     torn.write_text('{"id": "torn')
-    streaming.forget_commit(1)
+    streaming.drop_commit(1)
     streaming.run()
     assert streaming.written() == ["d1", "d2"]
     assert not (streaming.output / "_temporary").exists()

@@ -1,7 +1,7 @@
-"""An ingestion and a join that are killed, whole and at once: the one loses nothing that is spooled
-and repeats nothing, the other finds what one finds that is not killed.  One of them in a test run,
-at one moment of any, by XSCL_SEED; `make bench` does the same with both and with many kills.
-"""
+"""An ingestion and a join that are killed, all processes together: the one loses nothing that is
+spooled and repeats nothing, the other finds what an undisturbed one finds.  One of them in a
+test run, at one moment of any, by XSCL_SEED; `make bench` does the same with both and with many
+kills."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def what_was_spooled_is_in_the_output_exactly_once(spark: SparkSession, folder: 
     at = moments(1, seed=SEED)
     print(at)
     account = killed(
-        folder, feeds, at, lapse=150, seed=6, going_on=False,
+        folder, feeds, at, lapse=150, seed=6, continuing=False,
         last=lambda options: ingest(spark, *options),
     )  # fmt: skip
     print(account)
@@ -39,7 +39,7 @@ def each_match_is_in_the_output_exactly_once(spark: SparkSession, folder: Path) 
     at = join_moments(1, seed=SEED)
     print(at)
     account = join_killed(
-        folder, at, seed=17, going_on=False, last=lambda options: run_join(*options)
+        folder, at, seed=17, continuing=False, last=lambda options: run_join(*options)
     )
     print(account)
     assert account.faults == ()
@@ -50,7 +50,7 @@ KILLED = (what_was_spooled_is_in_the_output_exactly_once, each_match_is_in_the_o
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, and loopback addresses by tens")
-def test_what_is_killed_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_is_killed_continues_where_it_was(spark: SparkSession, tmp_path: Path) -> None:
     for check in turn(KILLED):
         print(check.__name__)
         folder = tmp_path / check.__name__

@@ -41,7 +41,7 @@ def table(bodies: Sequence[Numbered]) -> pa.Table:
     st.booleans(),
     st.randoms(),
 )
-def test_any_batches_tell_the_same_and_the_last_again(
+def test_any_batches_report_the_same_and_the_last_again(
     tmp_path_factory: pytest.TempPathFactory,
     feeds: list[list[list[Item]]],
     cuts: list[int],
@@ -66,10 +66,10 @@ def test_any_batches_tell_the_same_and_the_last_again(
     for batch, (start, end) in enumerate(pairwise(ends)):
         for _ in range(1 + repeated.count(batch)):
             some = random.sample(numbered[start:end], end - start)
-            told = known.news(batch, table(some), updates=updates)
-            assert told.keys() == {number for number, _, _ in some}
-            assert all(found.get(number, news) == news for number, news in told.items())
-            found |= told
+            reported = known.news(batch, table(some), updates=updates)
+            assert reported.keys() == {number for number, _, _ in some}
+            assert all(found.get(number, news) == news for number, news in reported.items())
+            found |= reported
     assert found == expected
 
 

@@ -30,16 +30,17 @@ Row = dict[str, Any]
 
 
 class Ingested:
-    """What was ingested of some folders, all of it at once, beside what is read from them."""
+    """The ingested content of some directories, all of it together, next to what is read from
+    them."""
 
     def __init__(self, spark: SparkSession, place: Path, folders: list[Path]) -> None:
         archive = Archive.at(str(place))
         options = FeedOptions(tuple(map(str, folders)), spool=archive.local).written()
-        self.told: list[Batch] = []
+        self.reported: list[Batch] = []
         start_fetch(spark, archive, options, trigger=None).awaitTermination()
         # A batch is several files.
         with mock.patch.object(jobs, "_ITEMS_A_FILE", 1_200):
-            items = start_items(spark, archive, trigger=None, on_batch=self.told.append)
+            items = start_items(spark, archive, trigger=None, on_batch=self.reported.append)
             items.awaitTermination()
         self._items = spark.read.parquet(archive.items)
         self._dead = spark.read.parquet(archive.dead) if Path(archive.dead).exists() else None
@@ -148,11 +149,11 @@ def test_archives(ingested: Ingested, name: str) -> None:
     assert equal(ingested, ARCHIVES / name / "raw") > 400
 
 
-def test_each_body_and_item_is_told(ingested: Ingested, synthetic: Path) -> None:
+def test_each_body_and_item_is_reported(ingested: Ingested, synthetic: Path) -> None:
     folders = [synthetic, *ARCHIVES.glob("*/raw")]
     files = chain.from_iterable(folder.iterdir() for folder in folders)
-    assert sum(batch.bodies for batch in ingested.told) == len(list(files))
-    assert sum(batch.published for batch in ingested.told) == ingested.count
-    assert sum(batch.dead for batch in ingested.told) == sum(
+    assert sum(batch.bodies for batch in ingested.reported) == len(list(files))
+    assert sum(batch.published for batch in ingested.reported) == ingested.count
+    assert sum(batch.dead for batch in ingested.reported) == sum(
         len(ingested.dead(folder)) for folder in folders
     )

@@ -62,7 +62,7 @@ def test_one_core_has_one_partition(spark: SparkSession) -> None:
     assert spark.range(10).groupBy("id").count().rdd.getNumPartitions() == 1
 
 
-def test_beside_what_runs_already_settings_are_apart(spark: SparkSession) -> None:
+def test_a_running_session_keeps_its_settings(spark: SparkSession) -> None:
     other = session("other", settings={"spark.sql.shuffle.partitions": "5"})
     assert other.conf.get("spark.sql.shuffle.partitions") == "5"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "1"

@@ -58,7 +58,7 @@ def test_rows_come_back_as_they_went_in(tmp_path: Path) -> None:
 
 
 class Spooling(RuleBasedStateMachine):
-    """Adds, forgets, opens again; what was kept is known."""
+    """Adds, drops, opens again; what was kept is known."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ def test_looking_at_a_spool_that_is_not_there_makes_none(tmp_path: Path) -> None
 
 @given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 @drawn(50)
-def test_a_damaged_segment_is_told_by_its_name(at: float, bit: int) -> None:
+def test_a_damaged_segment_is_reported_by_its_name(at: float, bit: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         spool = spool_in(Path(folder))
         spool.append(bodies(100, 20))
@@ -163,7 +163,7 @@ def test_a_damaged_segment_is_told_by_its_name(at: float, bit: int) -> None:
             spool.end(0, most_bytes=10)
 
 
-def test_a_hole_is_told(tmp_path: Path) -> None:
+def test_a_hole_is_reported(tmp_path: Path) -> None:
     spool = spool_in(tmp_path)
     for _ in range(3):
         spool.append(bodies(1, 1))
@@ -172,7 +172,7 @@ def test_a_hole_is_told(tmp_path: Path) -> None:
         numbers(spool, 0, 6)
 
 
-def test_a_disk_that_takes_no_more_is_told_and_costs_nothing_that_was_there(
+def test_a_full_disk_is_reported_and_costs_nothing_that_was_there(
     tmp_path: Path,
 ) -> None:
     """In a process that may write files of a few thousand bytes only, as if the disk were full."""
@@ -211,10 +211,10 @@ def test_a_writer_that_is_killed_leaves_whole_segments(tmp_path: Path) -> None:
     for _ in range(2):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            told = [int(process.stdout.readline()) for _ in range(7)]
+            reported = [int(process.stdout.readline()) for _ in range(7)]
             process.send_signal(signal.SIGKILL)
-            told += [int(line) for line in process.stdout if line.endswith("\n")]
+            reported += [int(line) for line in process.stdout if line.endswith("\n")]
         spool = Spool(tmp_path / "spool")
-        assert spool.last >= told[-1], "what was told to be there is"
+        assert spool.last >= reported[-1], "what was reported to be there is"
         assert numbers(spool, 0, spool.last) == list(range(1, spool.last + 1))
     assert os.listdir(tmp_path) == ["spool"]

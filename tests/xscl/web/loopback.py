@@ -1,4 +1,4 @@
-"""A real HTTP server on the loopback interface, told per path what to answer, which keeps every
+"""A real HTTP server on the loopback interface, with an answer for each path, which keeps every
 request; and a clock that is moved by waiting."""
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def serving(secured: ssl.SSLContext | None = None) -> Iterator[Server]:
 
 
 class VirtualClock:
-    """Time that passes only in waiting: at once to the moment waited for, and not at all while an
-    answer is under way.  Ends what waits beyond `end`, by `stop`."""
+    """Time that passes only in waiting: immediately to the awaited moment, and not at all while an
+    answer is under way.  Ends waits beyond `end`, by `stop`."""
 
     def __init__(self, start: float = START, end: float = float("inf")) -> None:
         self.time = start

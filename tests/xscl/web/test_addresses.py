@@ -55,7 +55,7 @@ SPECIAL = [
         ),
     )
 )
-def test_an_address_is_judged_alike_in_all_its_forms(address: IPv4Address) -> None:
+def test_an_address_is_judged_equally_in_all_its_forms(address: IPv4Address) -> None:
     inside = any(address in network for network in SPECIAL)
     number = int(address)
     high, low = number >> 16, number & 0xFFFF

@@ -52,7 +52,7 @@ def get(
     return HTTPRetrieval(**settings)(url, validators, credentials)  # type: ignore[arg-type]
 
 
-def test_the_user_agent_bears_the_contact(server: Server) -> None:
+def test_the_user_agent_has_the_contact(server: Server) -> None:
     get(server.url("/feed"), agent=user_agent("1.2", "https://me.example/bot"))
     assert server.requests[0].headers["user-agent"] == b"xscl/1.2 (+https://me.example/bot)"
 
@@ -217,13 +217,13 @@ def test_the_time_is_for_all_redirects_together(server: Server) -> None:
 @pytest.mark.parametrize(
     "raw", [b"", b"no http\r\n\r\n", b"HTTP/1.1 200 X\r\nContent-Length: 9\r\n\r\nx"]
 )
-def test_what_is_no_answer_is_told(server: Server, raw: bytes) -> None:
+def test_what_is_no_answer_is_reported(server: Server, raw: bytes) -> None:
     server.site["/odd"] = Reply(raw=raw)
     with pytest.raises(RetrievalError, match="no answer"):
         get(server.url("/odd"))
 
 
-def test_redirects_are_followed_and_permanent_ones_told_apart(server: Server) -> None:
+def test_redirects_are_followed_and_permanent_ones_distinguished(server: Server) -> None:
     def to(path: str, status: int) -> Reply:
         return Reply(status, (("Location", path.encode()),))
 
@@ -265,7 +265,7 @@ def test_redirects_lead_to_http_alone(server: Server, location: str) -> None:
         get(server.url("/a"))
 
 
-def test_a_redirect_without_a_place_is_told(server: Server) -> None:
+def test_a_redirect_without_a_place_is_reported(server: Server) -> None:
     server.site["/a"] = Reply(302)
     with pytest.raises(RetrievalError, match="without saying where"):
         get(server.url("/a"))
@@ -282,7 +282,7 @@ def test_this_machine_is_not_asked_unless_allowed(server: Server, host: str) -> 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with the key and the certificate, signed by nobody else, of feeds.example."""
+    """A file with the key and the self-signed certificate of feeds.example."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("openssl, which makes the certificate, is not there")
@@ -429,8 +429,8 @@ def test_a_redirect_cannot_bring_its_own_password(server: Server) -> None:
 def test_no_message_of_a_bad_address_has_its_password(host: str) -> None:
     with pytest.raises(BadAddress) as raised:
         split_credentials(f"http://me:geheim@{host}/feed")
-    told = "".join(traceback.format_exception(raised.value))
-    assert "geheim" not in told.partition("BadAddress")[2]
+    reported = "".join(traceback.format_exception(raised.value))
+    assert "geheim" not in reported.partition("BadAddress")[2]
     assert "is no address" in str(raised.value) or "names no server" in str(raised.value)
 
 

@@ -77,9 +77,9 @@ def cut(
             sources = parts.pop(left), parts.pop(right)
             apart = patterns.Join(sources[0], "JOIN", sources[1])
             timed = budget.take()
-            held = tuple(comparison for comparison in joins if budget.take())
+            retained = tuple(comparison for comparison in joins if budget.take())
             if timed:
-                apart = patterns.Join(sources[0], join.kind, sources[1], held, join.window)
+                apart = patterns.Join(sources[0], join.kind, sources[1], retained, join.window)
             parts[range(left[0], right[-1] + 1)] = apart
         else:
             for _ in (None, *joins):

@@ -62,7 +62,7 @@ def test_what_matches_has_no_hint() -> None:
 
 
 def test_the_names_of_all_documents_are_known_however_many() -> None:
-    """Also those of documents that are not held, and that are let go."""
+    """Also those of documents that are not retained, and that are dropped."""
     with Engine(lateness=1) as engine:
         engine.subscribe("S//itm", name="q")
         engine.count(
@@ -80,6 +80,14 @@ def test_a_query_too_large_to_be_judged_unasked_has_no_hint() -> None:
 
 
 EVENT_HINTS = {
+    "PATTERN SEQ(S/item a, S/item b) WHERE a.titel = b.titel WITHIN 5": "no document of S had "
+    "`titel`; did you mean `title`?",
+    "PATTERN SEQ(S/item a, J b) WHERE [feeed] WITHIN 5": "no document of S had `feeed`; there is "
+    "`title`, `by`, `link`, `in`, `k`",
+    "EVENT SEQ(S/itm a, S/item b) WITHIN 5": "no document of S had `itm`; did you mean `item`?",
+    "PATTERN SEQ(J a, S/item[by = 'Bob'] b) WITHIN 5": "no document of S met `[by = 'Bob']`",
+    "EVENT SEQ(S/item a, !S/itm c, S/item b) WHERE a.k = b.k WITHIN 5": None,
+    "SELECT title FROM S/itm NEXT J": "no document of S had `itm`; did you mean `item`?",
     "FILTER{author = 'y'}(J)": "no document of J met `author = 'y'`",
     "FILTER{author = 'x' AND tags = 'b'}(J)": "no document of J met `tags = 'b'`",
     "FILTER{by = 'Ann'}(FILTER{title = 'foo'}(S))": "no document of S met all of `title = 'foo'`, "
@@ -109,6 +117,46 @@ def test_what_is_said_of_an_event_query(query: str) -> None:
         assert engine.hint("q") is None
 
 
+ORDERS: list[dict[str, object]] = [
+    {"id": f"{event}{at}", "timestamp": at, "stream": "S",
+     "json": {"event": event, "k": f"k-{at % 3}"}}
+    for at, event in enumerate(["ordered", "paid", "shipped"] * 4)
+]  # fmt: skip
+MISSPELT = {
+    "S//json[event = 'orderd']": "no document of S met `[event = 'orderd']`; did you mean "
+    "'ordered'?",
+    "S//json['orderd' = event][./k->k] JOIN {k = l} S//json[./k->l]": "no document of S met "
+    "`['orderd' = event]`; did you mean 'ordered'?",
+    "EVENT SEQ(S a, S b) WHERE a.event = 'orderd' AND a.k = b.k WITHIN 10": "no document of S met "
+    "`a.event = 'orderd'`; did you mean 'ordered'?",
+    "EVENT SEQ(S a, S b) WHERE 'PAID' = b.event AND a.k = b.k WITHIN 10": "no document of S met "
+    "`'PAID' = b.event`; 'PAID' and 'paid' are equal but for case",
+    "PATTERN SEQ(S a, S+ b[]) WHERE b[1].event = 'shiped' WITHIN 10": "no document of S met "
+    "`b[1].event = 'shiped'`; did you mean 'shipped'?",
+    "EVENT SEQ(S a, S b) WHERE [event = 'orderd'] WITHIN 10": "no document of S met "
+    "`[event = 'orderd']`; did you mean 'ordered'?",
+    "EVENT SEQ(S a, S b) WHERE a.event = 'sent' AND a.k = b.k WITHIN 10": "no document of S met "
+    "`a.event = 'sent'`",
+    "EVENT SEQ(S a, S b) WHERE a.k = 'k-9' WITHIN 10": "no document of S met `a.k = 'k-9'`",
+    "EVENT SEQ(S a, S b) WHERE a.event = 'paid' AND a.k = 'k-2' WITHIN 10": "no document of S met "
+    "all of `a.event = 'paid'`, `a.k = 'k-2'`",
+    "EVENT SEQ(S a, !S c, S b) WHERE c.event = 'orderd' AND a.event = b.k WITHIN 10": None,
+    "FILTER{event = 'orderd'}(S)": "no document of S met `event = 'orderd'`; did you mean "
+    "'ordered'?",
+    "FILTER{event = 'shiped' OR k = 'k9'}(S)": "no document of S met `event = 'shiped' OR "
+    "k = 'k9'`; did you mean 'shipped'?",
+    "FILTER{event != event}(S)": "no document of S met `event != event`",
+}
+
+
+@pytest.mark.parametrize("query", MISSPELT)
+def test_a_misspelt_value_is_named(query: str) -> None:
+    with Engine() as engine:
+        engine.subscribe(query, name="q")
+        assert engine.publish_many(ORDERS) == []
+        assert engine.hint("q", ORDERS) == MISSPELT[query]
+
+
 def test_a_hint_from_a_part_of_the_documents_says_so() -> None:
     with Engine() as engine:
         engine.subscribe("FILTER{n = 1}(S) NEXT{$2.n = 7} S", name="q")
@@ -118,3 +166,32 @@ def test_a_hint_from_a_part_of_the_documents_says_so() -> None:
             "of the 3 documents looked at: no document of S met `n = 1`"
         )
         assert engine.hint("q", rows) is None
+
+
+def test_a_sample_of_each_stream_is_looked_at_and_is_called_one() -> None:
+    """However many documents of another stream came before."""
+    of_s = [{"id": f"s{n}", "timestamp": n, "xml": "<item><t>1</t></item>"} for n in range(300)]
+    of_t = [
+        {"stream": "T", "id": f"t{n}", "timestamp": 900, "xml": f"<T><k>{n}</k></T>"}
+        for n in range(300)
+    ]
+    sample = [*of_s[::6], *of_t[::6]]
+    with Engine() as engine:
+        engine.subscribe("S/item JOIN {} T/T[k = 'x']", name="block")
+        engine.subscribe("S/item[./t->t] JOIN {t = u} T/T[./k->u][k > 1]", name="values")
+        assert engine.publish_many([*of_s, *of_t]) == []
+        looked = "of the 100 documents looked at: "
+        assert engine.hint("block", sample) == f"{looked}no document of T met `[k = 'x']`"
+        hint = engine.hint("values", sample)
+        assert hint is not None
+        assert hint.startswith("of the 200 documents looked at: 100 and ")
+
+
+def test_a_misspelt_name_of_a_query_that_has_matches() -> None:
+    with Engine() as engine:
+        engine.subscribe("SELECT titel FROM FILTER{}(S/item)", name="q")
+        engine.subscribe("SELECT title FROM FILTER{by = 'Ann'}(S/item)", name="r")
+        assert len(engine.publish_many(DOCUMENTS)) == 3
+        missing = "no document of S had `titel`; did you mean `title`?"
+        assert engine.hint("q", DOCUMENTS, names_only=True) == missing
+        assert engine.hint("r", DOCUMENTS[1:], names_only=True) is None

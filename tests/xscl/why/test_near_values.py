@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xscl.why.near_values import keys, near_equal
+from xscl.why.near_values import Near, keys, near_equal
 
 VALUES = st.text("aAeéE\u0301 1.0\t/:", max_size=6) | st.sampled_from(
     ["http://x.org/", "https://www.x.org", "https://x.org#a", "1", "1.0", " 1", "1e0"]
@@ -49,6 +49,24 @@ def test_the_difference_is_named(left: str, right: str, words: str) -> None:
 )
 def test_what_is_different_is_not_near(left: str, right: str) -> None:
     assert near_equal([([left], [right])]) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "value"), [("orderd", "Ordered"), ("item 7b", "itm 7b"), ("colour", "color")]
+)
+def test_what_is_written_may_be_misspelt(written: str, value: str) -> None:
+    some = ["sent", value, "1"]
+    assert near_equal([(some, [written])], written=1) == Near("but for spelling", value, written)
+    assert near_equal([([written], some)], written=0) == Near("but for spelling", written, value)
+    assert near_equal([([written], some)]) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("user-17", "user-18"), ("2024", "2025"), ("ab", "abc"), ("x" * 99, "x" * 98), ("on", "no")],
+)
+def test_another_value_is_not_misspelt(written: str, value: str) -> None:
+    assert near_equal([([value], [written])], written=1) is None
 
 
 @given(st.lists(VALUES, max_size=5), st.lists(VALUES, max_size=5))

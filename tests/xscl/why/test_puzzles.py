@@ -65,8 +65,9 @@ def test_the_table_reads_well(golden: Path) -> None:
     assert str(answer_of(puzzle)) == golden.read_text("utf-8")
 
 
-def test_conditions_stand_in_the_order_in_which_they_are_judged() -> None:
-    """Operators innermost first; what a group compares with a block outside waits for that."""
+def test_conditions_are_in_the_order_in_which_they_are_judged() -> None:
+    """Operators innermost first; a comparison of a group with a block outside is tested at that
+    block."""
     (query,), _ = parse(
         "S//a->x JOIN {x = y} (S//b->y[. != ''] JOIN {x = z AND y = z, 1 h} S//c->z) "
         "JOIN {x = y AND w = z} S//d->w"

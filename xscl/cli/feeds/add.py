@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import click
 
-from xscl.cli.options import ALLOW_PRIVATE, CONTACT
+from xscl.cli.options import AllowPrivate, Contact, group, option, takes
 from xscl.counts import counted
 from xscl.errors import XSCLError
 from xscl.feeds import NotAFeed, Outline, parse_feed, read_opml
@@ -25,31 +27,40 @@ from xscl.web.targets import BadAddress, feed_address, without_user
 
 __all__ = ["add"]
 
+_URLS = click.argument("urls", nargs=-1, required=True, metavar="URL...")
 _SCHEME = re.compile("[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The argument and the options of `xscl feeds add`."""
+
+    urls: Annotated[Sequence[str], group(_URLS)]
+    opml: Annotated[
+        str,
+        option(
+            "The file that the feed is added to, made if need be.",
+            default="feeds.opml",
+            type=click.Path(dir_okay=False),
+            metavar="FILE",
+        ),
+    ]
+    folder: Annotated[
+        str | None, option("The folder of the file that the feed is to lie in.", metavar="NAME")
+    ]
+    contact: Contact
+    allow_private: AllowPrivate
+
+
 @click.command()
-@click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option(
-    "--opml",
-    default="feeds.opml",
-    show_default=True,
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="The file that the feed is added to, made if need be.",
-)
-@click.option("--folder", metavar="NAME", help="The folder of the file that the feed is to lie in.")
-@CONTACT
-@ALLOW_PRIVATE
-def add(
-    urls: Sequence[str], opml: str, folder: str | None, contact: str | None, allow_private: bool
-) -> int:
+@takes(Options)
+def add(options: Options) -> int:
     """Adds feeds to an OPML file.
 
     URL is the address of a feed, or of a web page that names one.  `xscl watch --feed S=FILE` polls
     the feeds of the file.
     """
-    path = Path(opml)
+    path = Path(options.opml)
     body = path.read_bytes() if path.exists() else EMPTY_OPML
     try:
         listed = read_opml(body)
@@ -59,12 +70,12 @@ def add(
         ) from None
     known = {without_user(feed.address).partition("#")[0] for feed in listed}
     try:
-        agent, proxies = user_agent(__version__, contact), ProxySettings.of_environment()
+        agent, proxies = user_agent(__version__, options.contact), ProxySettings.of_environment()
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    retrieval = HTTPRetrieval(agent, allow_private, limit=MAX_DOCUMENT, proxies=proxies)
+    retrieval = HTTPRetrieval(agent, options.allow_private, limit=MAX_DOCUMENT, proxies=proxies)
     added = wrong = 0
-    for url in urls:
+    for url in options.urls:
         try:
             feed, site = _read(url if _SCHEME.match(url) else f"https://{url}", retrieval)
         except (BadAddress, NotAFeed, RetrievalError) as error:
@@ -76,7 +87,7 @@ def add(
             click.echo(f"{name} is in {path} already")
             continue
         try:
-            body = with_feed(body, feed, site=site, folder=folder)
+            body = with_feed(body, feed, site=site, folder=options.folder)
         except ValueError as error:
             raise XSCLError(f"{path}: it {error}") from None
         replace_file(path, body)

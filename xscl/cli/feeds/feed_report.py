@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
+from xscl.cli.log import Level
 from xscl.counts import counted
 from xscl.polling.relations import Envelope
 from xscl.polling.state import DAY, FeedState
@@ -19,19 +20,15 @@ _SHOWN = 20
 
 
 class FeedReport:
-    """Says of each feed what its reader must know (`say`), may want to know (`note`), and what came
-    of each fetch (`detail`); each prints a line that stays."""
+    """Reports what is wrong with each feed, what may be of interest, and the result of each fetch,
+    by the level of a line; `say` prints it."""
 
-    def __init__(
-        self,
-        say: Callable[[str], object],
-        note: Callable[[str], object],
-        detail: Callable[[str], object],
-    ) -> None:
-        self._say = say
-        self._note = note
-        self._detail = detail
+    def __init__(self, say: Callable[[str, Level], object]) -> None:
+        self._say_at = say
         self._failing: set[str] = set()
+
+    def _say(self, text: str, level: Level = Level.WARNING) -> None:
+        self._say_at(text, level)
 
     def begin(self, not_due: Iterable[FeedState]) -> None:
         """Says which feeds are not due at the start, and when they are."""
@@ -43,10 +40,10 @@ class FeedReport:
         if hidden := failing[_SHOWN:]:
             self._say(f"{counted(len(hidden), 'more feed')} not read for earlier failures")
         if len(well) == 1:
-            self._note(f"feed {well[0].address}: not due, {_when(well[0])}")
+            self._say(f"feed {well[0].address}: not due, {_when(well[0])}", Level.INFO)
         elif well:
             first = min(well, key=lambda state: state.next_fetch or 0.0)
-            self._note(f"{counted(len(well), 'feed')} not due, {_when(first)}")
+            self._say(f"{counted(len(well), 'feed')} not due, {_when(first)}", Level.INFO)
         self._failing = {state.address for state in failing}
 
     def failed(self, state: FeedState) -> None:
@@ -55,13 +52,13 @@ class FeedReport:
 
     def led(self, page: str, feed: str) -> None:
         """Says that a web page has led to its feed."""
-        self._note(f"feed {page}: a web page; the feed that it names is read: {feed}")
+        self._say(f"feed {page}: a web page; the feed that it names is read: {feed}", Level.INFO)
 
     def answered(self, state: FeedState) -> None:
         """Notes whether a feed can be read."""
         (self._failing.add if state.error else self._failing.discard)(state.address)
         if not state.error:
-            self._detail(f"feed {state.address}: read, {_when(state)}")
+            self._say(f"feed {state.address}: read, {_when(state)}", Level.DEBUG)
 
     def late(
         self, envelopes: Sequence[Envelope], watermark: float | None, lateness: float | None
@@ -70,7 +67,8 @@ class FeedReport:
         option would take them.  They are in order of time, so none of them makes another late."""
         if watermark is None or lateness is None:
             return []
-        late = [one for one in envelopes if _time(one) < from_timestamp(watermark)]
+        documents = (one for one in envelopes if "retract" not in one)
+        late = [one for one in documents if _time(one) < from_timestamp(watermark)]
         by_feed = defaultdict[str, list[int]](list)
         for one in late:
             by_feed[str(one["id"]).partition("#")[0]].append(_time(one))

@@ -1,19 +1,20 @@
-"""How feeds are polled, as the options of a command say -> the poller that does so."""
+"""The options of the commands that poll -> the poller of some feeds."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
-from click.core import ParameterSource
 
 from xscl.cli.feeds.feed_report import FeedReport
+from xscl.cli.options import DURATION, Fetching, Memory, Params, State, by_default, option
+from xscl.documents.retention import RETAINED
 from xscl.errors import XSCLError
-from xscl.feeds import Rules, parse_feed
+from xscl.feeds import parse_feed
 from xscl.polling.clock import SystemClock
 from xscl.polling.news import SeenItem
 from xscl.polling.poller import Poller
@@ -21,6 +22,8 @@ from xscl.polling.relations import Changes, Envelope, Key
 from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import FeedStore
 from xscl.polling.watched_feeds import WatchedFeed
+from xscl.polling.withdrawals import Shown
+from xscl.times import to_seconds
 from xscl.version import __version__
 from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, user_agent
@@ -28,38 +31,68 @@ from xscl.web.retrieval import HTTPRetrieval, user_agent
 if TYPE_CHECKING:
     from xscl.engine import Engine
 
-__all__ = ["LEAST_WAIT", "HowToPoll", "Unkept"]
+__all__ = ["LEAST_WAIT", "Polling", "Unkept"]
 
 LEAST_WAIT = "1 hour"
-"""The least lateness where items come by polling: they are older than this only seldom."""
+"""The least lateness where items come by polling: they are seldom older."""
 
 
-@dataclass(frozen=True, slots=True)
-class HowToPoll:
-    """The values of the options; raises XSCLError for a contact or proxy that cannot be."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polling(Fetching):
+    """The options of the commands that poll feeds under standing queries."""
 
-    every: float
-    once: bool
-    contact: str | None
-    allow_private: bool
-    updates: bool
-    links: Rules
-    max_document: int
+    lateness: Annotated[
+        int | None,
+        option(
+            "How late a document may arrive and still be joined.",
+            type=DURATION,
+            show_default="the widest window of the queries that ends, a day at least",
+        ),
+    ]
+    params: Params
+    memory: Memory
+    state: State
+    retain: Annotated[
+        int | None,
+        option(
+            "How long items of feeds are retained for queries that come later; 0 retains none so.",
+            type=DURATION,
+            default="1 week",
+        ),
+    ]
+    retain_most: Annotated[
+        int,
+        option(
+            "How many items of a stream are retained at most that no query reads.",
+            type=click.IntRange(0),
+            default=RETAINED,
+        ),
+    ]
+
+    @property
+    def late(self) -> float | None:
+        """The lateness in seconds; None for INF, and where it follows the windows."""
+        return None if self.lateness is None else to_seconds(self.lateness)
+
+    @property
+    def engine_lateness(self) -> float | str | None:
+        """The lateness as an engine takes it; None where it follows the windows of queries."""
+        return None if by_default("lateness") else "INF" if self.late is None else self.late
 
     @property
     def agent(self) -> bytes:
-        """The name under which servers are asked."""
+        """The name under which servers are asked; raises XSCLError for a bad contact."""
         try:
             return user_agent(__version__, self.contact)
         except ValueError as error:
             raise XSCLError(f"--contact: {error}") from error
 
-    @property
-    def policy(self) -> Policy:
-        """How often feeds are polled; with `--once`, whoever starts us sees to it unless told."""
-        source = click.get_current_context().get_parameter_source("every")
-        every = 0.0 if self.once and source is ParameterSource.DEFAULT else self.every
-        return Policy(every=every, once=self.once)
+    def retain_recent(self, engine: Engine, sources: Iterable[tuple[str, str]]) -> None:
+        """Retains recent items of feeds, by stream and source, for queries that come later. It
+        comes before any query: a state's documents go where nothing retains them."""
+        span = "INF" if self.retain is None else to_seconds(self.retain)
+        for stream in dict.fromkeys(stream for stream, _ in sources):
+            engine.retain(stream, span, most=self.retain_most)
 
     def poller(
         self,
@@ -69,32 +102,44 @@ class HowToPoll:
         report: FeedReport,
         proxies: ProxySettings,
         on_answer: Callable[[FeedState], object],
+        *,
+        once: bool = False,
+        revisable: Container[str] = (),
+        on_dates: Callable[[int, int], object] = lambda items, undated: None,
     ) -> Poller:
-        """The poller of some feeds, which reports on them."""
+        """The poller of some feeds, which reports on them.  With `once` the next run decides when
+        to poll again, unless --every does."""
+        every = 0.0 if once and by_default("every") else self.every
         return Poller(
             polled,
             remembering,
             HTTPRetrieval(self.agent, self.allow_private, limit=self.max_document, proxies=proxies),
             partial(parse_feed, links=self.links),
             SystemClock(),
-            self.policy,
+            Policy(every=every, once=once),
             seed=random.randrange(2**32),
             updates=self.updates,
+            revisable=revisable,
             watermark=engine.watermark,
             on_error=report.failed,
             on_page=report.led,
             on_answer=on_answer,
+            on_dates=on_dates,
         )
 
 
 class Unkept:
-    """The memory of polling that nobody keeps: each run begins anew."""
+    """The memory of polling without a file: each run begins again."""
 
     def feeds(self) -> dict[str, FeedState]:
         """None."""
         return {}
 
     def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
+        """None."""
+        return {}
+
+    def shown(self) -> dict[tuple[str, str], list[Shown]]:
         """None."""
         return {}
 

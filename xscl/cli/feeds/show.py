@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
@@ -10,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from xscl.cli.options import FORM, echo_json
 from xscl.counts import counted
 from xscl.polling.state import FeedState
 from xscl.polling.store import Store
@@ -22,9 +22,7 @@ _WIDE = 10_000
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+@FORM
 def show(file: str, form: str) -> int:
     """Shows the feeds that a watch polls.
 
@@ -35,7 +33,7 @@ def show(file: str, form: str) -> int:
     states, items = store.feeds(), store.counts()
     if form == "json":
         entries = [_entry(state, items.get(state.address, 0)) for state in states.values()]
-        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        echo_json(entries)
         return 0
     table = Table(box=None, pad_edge=False)
     for column in ("feed", "last fetch", "next fetch", "items", "error"):

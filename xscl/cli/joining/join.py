@@ -10,20 +10,12 @@ import click
 from xscl.cli.exits import run_command
 from xscl.cli.joining.run import run
 from xscl.cli.joining.status import status
+from xscl.cli.options import with_default
 
 __all__ = ["join"]
 
 
-class _Join(click.Group):
-    """`xscl join FILE` is `xscl join run FILE`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in {*self.commands, "-h", "--help"}:
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group(cls=_Join)
+@click.group(cls=with_default("run"))
 def join() -> None:
     """Joins documents on Spark by standing queries, and shows how far it is."""
 

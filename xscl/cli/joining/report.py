@@ -51,17 +51,18 @@ class JoinReport(Terminal):
         self._begun = time.perf_counter()
 
     def plan(self, plan: Plan) -> None:
-        """Tells what becomes of the queries of before."""
+        """Reports what becomes of the queries of before."""
         for line in plan.lines():
             self.note(line)
 
     def endless(self, queries: Sequence[str]) -> None:
-        """Warns of queries for which documents are held for good."""
+        """Warns of queries for which documents are retained for good."""
         if queries:
             shown = ", ".join(queries[:_SHOWN]) + (", …" if len(queries) > _SHOWN else "")
             self.say(
                 f"{counted(len(queries), 'query')} with no window that ends: {shown}: each "
-                "document that they read is held for good; give each JOIN and FOLLOWED BY a window"
+                "document that they read is retained for good; give each JOIN and FOLLOWED BY a "
+                "window"
             )
 
     def batch(self, batch: Brought) -> None:

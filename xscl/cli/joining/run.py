@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import click
 from rich.console import Console
@@ -13,9 +14,9 @@ from xscl.cli.ends import check_ends
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.joining.report import JoinReport
 from xscl.cli.log import LOG_FORMAT, QUIET
-from xscl.cli.options import PARAMS, QUERIES, Duration, Period
+from xscl.cli.options import DURATION, PERIOD, Params, Queries, flag, option, takes
 from xscl.cli.queries import QueryText, read_texts, subscribe
-from xscl.cli.spark_jobs.options import MASTER, SETTINGS
+from xscl.cli.spark_jobs.options import Master, Settings
 from xscl.cli.spark_jobs.running import aside, one_line, run_jobs
 from xscl.spark.joins.folder import FORMATS, JoinFolder
 from xscl.spark.session import check_spark, session_for
@@ -26,76 +27,67 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of `xscl join run`."""
+
+    queries: Queries
+    items: Annotated[
+        str | None,
+        option("The folder of `xscl ingest --to`: its items are the documents.", metavar="DIR"),
+    ]
+    events: Annotated[
+        str | None,
+        option(
+            "Files of JSON Lines, an envelope a line, also gzipped (.gz); new ones are read, too.",
+            metavar="GLOB",
+        ),
+    ]
+    to: Annotated[
+        str, option("The folder of the join; its matches/ has them.", required=True, metavar="DIR")
+    ]
+    once: Annotated[bool, flag("Join the documents that are there, then end.")]
+    every: Annotated[float, option("The time between two batches.", type=PERIOD, default="1m")]
+    lateness: Annotated[
+        int | None,
+        option(
+            "How late a document may arrive and still be joined.", type=DURATION, default="1 day"
+        ),
+    ]
+    params: Params
+    grouped: Annotated[bool, flag("A row for all matches of the same documents.")]
+    results: Annotated[bool, flag("Write the results of matches, too.")]
+    form: Annotated[
+        str,
+        option(
+            "How matches are written: Parquet or JSON Lines.",
+            "--format",
+            type=click.Choice(FORMATS),
+            default="parquet",
+        ),
+    ]
+    master: Master
+    settings: Settings
+
+
 @click.command()
-@QUERIES
-@click.option(
-    "--items", metavar="DIR", help="The folder of `xscl ingest --to`: its items are the documents."
-)
-@click.option(
-    "--events",
-    metavar="GLOB",
-    help="Files of JSON Lines, an envelope a line, also gzipped (.gz); new ones are read, too.",
-)
-@click.option(
-    "--to", required=True, metavar="DIR", help="The folder of the join; its matches/ has them."
-)
-@click.option("--once", is_flag=True, help="Join the documents that are there, then end.")
-@click.option(
-    "--every",
-    type=Period(),
-    default="1m",
-    show_default=True,
-    help="The time between two batches.",
-)
-@click.option(
-    "--lateness",
-    type=Duration(),
-    default="1 day",
-    show_default=True,
-    help="How late a document may arrive and still be joined.",
-)
-@PARAMS
-@click.option("--grouped", is_flag=True, help="A row for all matches of the same documents.")
-@click.option("--results", is_flag=True, help="Write the results of matches, too.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="parquet",
-    show_default=True,
-    help="How matches are written: Parquet or JSON Lines.",
-)
-@MASTER
-@SETTINGS
+@takes(Options)
 @QUIET
 @LOG_FORMAT
-def run(
-    queries: Sequence[str],
-    items: str | None,
-    events: str | None,
-    to: str,
-    once: bool,
-    every: float,
-    lateness: int | None,
-    params: Sequence[tuple[str, str]],
-    grouped: bool,
-    results: bool,
-    form: str,
-    master: str | None,
-    settings: Sequence[tuple[str, str]],
-) -> int:
+def run(options: Options) -> int:
     """Joins a stream of documents on Spark into a table of matches.
 
     DIR/matches gets the matches of each batch, DIR/dead the documents that cannot be read.  The
-    next run goes on where this one ends.
+    next run continues where this one ends.
     """
-    if grouped and results:
+    if options.grouped and options.results:
         raise click.UsageError("--results is for matches; --grouped has none")
+    items, events = options.items, options.events
     if (items is None) == (events is None):
         raise click.UsageError("give --items or --events: where the documents come from")
     check_ends()
-    folder = JoinFolder.at(to)
-    texts = read_texts(queries, params)
+    folder = JoinFolder.at(options.to)
+    texts = read_texts(options.queries, options.params)
     if _refused(texts):
         return 2
     check_spark()
@@ -112,7 +104,7 @@ def run(
         report = stack.enter_context(JoinReport(Console(stderr=True)))
         report.endless(endless(asked))
         stopped = stack.enter_context(ended_by_signals([]))
-        sessions = session_for("xscl join", master=master, settings=dict(settings))
+        sessions = session_for("xscl join", master=options.master, settings=dict(options.settings))
         spark = aside(sessions.__enter__)
         stack.push(sessions)
         if not stopped.is_set():
@@ -120,14 +112,14 @@ def run(
                 spark,
                 folder,
                 source,
-                lateness=lateness,
-                grouped=grouped,
-                results=results,
-                form=form,
+                lateness=options.lateness,
+                grouped=options.grouped,
+                results=options.results,
+                form=options.form,
                 on_batch=report.batch,
             )
             with one_line("join"):
-                query = job.start(asked, None if once else every, report.plan)
+                query = job.start(asked, None if options.once else options.every, report.plan)
             report.begin()
 
             def tick() -> None:
@@ -151,7 +143,7 @@ def _source(items: str | None, events: str | None) -> Source:
 
 def _refused(texts: Sequence[QueryText]) -> int:
     """Prints the errors of queries, and counts them: with any nothing is started, as nobody looks
-    at the messages of a join that goes on for months."""
+    at the messages of a join that runs for months."""
     from xscl.engine import Engine
 
     with Engine() as engine:

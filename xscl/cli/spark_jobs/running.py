@@ -61,6 +61,8 @@ def run_jobs(
     tidy: Callable[[], object] = lambda: None,
 ) -> None:
     """Until one of the queries ends, or is to end; raises XSCLError if one failed."""
+    from xscl.spark.streaming import finish
+
     next_tidy = time.monotonic()
     try:
         while not stopped.is_set() and all(query.isActive for query in queries):
@@ -69,6 +71,8 @@ def run_jobs(
             if time.monotonic() >= next_tidy:
                 tidy()
                 next_tidy += _HOUR
+        for query in queries:
+            finish(query)
     finally:
         for query in queries:
             query.stop()

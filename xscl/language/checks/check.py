@@ -2,7 +2,7 @@
 
 Variables that are used where they are not bound, or that two steps bind; bindings where a path
 may fail to hold without the query failing (under `or`, in `not()`, in a comparison); steps where
-they cannot stand; functions that are not on the list.  Sections 1, 2, 3 and 8 of language.md.
+they are not allowed; functions that are not on the list.  docs/semantics.md#joins.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from xscl.language.checks.functions import misused
 from xscl.language.checks.limits import MOST_INSERTIONS, limits, too_many_blocks
 from xscl.language.checks.variables import Scope
 from xscl.language.conditions import binds, is_number, lasts
+from xscl.language.eql.check import composition_problems
 from xscl.language.events.check import event_problems
 from xscl.language.patterns.check import pattern_problems
 from xscl.language.problems import Problem
@@ -21,8 +22,6 @@ from xscl.language.syntax import (
     Block,
     Comparison,
     Condition,
-    EventPattern,
-    Events,
     Function,
     Name,
     Negative,
@@ -77,7 +76,7 @@ class _Checking:
         for operand in operands(self.query.source):
             self.path(operand.steps, within="block", against=None)
             self.scope.end_operand()
-            if isinstance(self.query.source, EventPattern | Events):
+            if self.query.language.timed:
                 # Each type's variables are its own: attributes of its events.
                 self.scope = Scope(self.text, {})
 
@@ -85,6 +84,7 @@ class _Checking:
         self.problems += limits(self.query)
         self.problems += pattern_problems(self.query)
         self.problems += event_problems(self.query, inner=self.inner)
+        self.problems += composition_problems(self.query, inner=self.inner)
         for join, reach in operators(self.query.source):
             if join.predicate is not None:
                 for path in _compared(join.predicate):
@@ -100,7 +100,7 @@ class _Checking:
     # Variables.
 
     def bind(self, variable: Name, against: str | None) -> None:
-        """Take note of a binding; `against` says what it stands in where it may not."""
+        """Take note of a binding; `against` says what it is in where it may not."""
         if against is not None:
             why = ": such a path need not match"
             if against in _OUTSIDE_BLOCKS:
@@ -135,7 +135,7 @@ class _Checking:
                 self.note(step.at, "`.` can only be the first step of a path in a filter")
             if step.test == "text()" and within != "filter":
                 self.note(
-                    step.at, "`text()` can only stand in a filter; end the path at its element"
+                    step.at, "`text()` is only allowed in a filter; end the path at its element"
                 )
             if step.variable is not None:
                 if step.test == "text()":

@@ -1,7 +1,7 @@
 """The functions that a query may call: in filters, and around a side of a comparison.
 
-Anything else is refused by name, so that no filter can run without bound (language.md,
-section 2): the patterns of `matches()` are RE2's, which it matches in linear time.
+Anything else is refused by name, so that no filter can run without bound
+(docs/semantics.md#filters): the patterns of `matches()` are RE2's, which it matches in linear time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FILTERING = {
 }
 """The functions of filters, and how few and how many arguments each takes."""
 
-WRAPPING = ("lower-case", "normalize-space", "number")
+WRAPPING = ("canonical", "lower-case", "normalize-space", "number")
 """The functions that may wrap a side of a comparison in a join's predicate."""
 
 NO_PATTERN = "the pattern of `matches()` must be a string in quotes: it is compiled beforehand"
@@ -84,6 +84,8 @@ def misused(call: Function) -> Iterator[Problem]:
         instead = "" if near is None else f" (did you mean `{near}`?)"
         if call.name == "position":
             instead = " (a number alone is a position, as in `[1]`)"
+        if call.name == "canonical":
+            instead = " (a predicate has it, as in `JOIN {canonical(x) = canonical(y)}`, WHERE)"
         yield Problem(
             call.at, f"the function `{call.name}` is not allowed{instead}; allowed are {allowed}"
         )

@@ -1,8 +1,8 @@
 """XML names, and the namespaces that prefixes stand for.
 
 The ranges are those of XML 1.0 (fifth edition, productions 2, 4 and 4a) without the colon.
-`->` always ends a name, so a hyphen belongs to it only where no `>` follows (language.md,
-section 1).
+`->` always ends a name, so a hyphen belongs to it only where no `>` follows
+(docs/semantics.md#statements-and-names).
 """
 
 from __future__ import annotations

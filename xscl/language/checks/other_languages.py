@@ -14,7 +14,7 @@ from xscl.language.checks.names import NAME
 from xscl.language.patterns.refused import JOINED
 from xscl.language.problems import Problem
 
-__all__ = ["closest", "meant"]
+__all__ = ["closest", "meant", "misspelt_beginning"]
 
 _KEYWORDS = {
     "SELECT": "SELECT",
@@ -36,9 +36,9 @@ _KEYWORDS = {
 _WITH_BRACES = ("FILTER", "WINDOW", "NEXT", "FOLD")
 _LIKENESS = 0.7
 
-_FILTER = "a filter stands in brackets after its step, as in `S//item[title = 'x']`"
+_FILTER = "a filter is written in brackets after its step, as in `S//item[title = 'x']`"
 _JOIN = "write `FOLLOWED BY {x = y, 7 days}` or `JOIN {x = y, 7 days}`"
-_WINDOW = "the time between documents stands in the braces, after a comma: `{x = y, 7 days}`"
+_WINDOW = "the time between documents is written in the braces, after a comma: `{x = y, 7 days}`"
 _COMMENT = "a comment is `-- to the end of the line` or `(: in signs like these :)`"
 _QUOTES = "write strings in straight quotes, 'so' or \"so\""
 _TEXT = "write a function in a filter, as in `[contains(title, 'x')]` or `[matches(title, '^x')]`"
@@ -142,18 +142,13 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
     """What was meant at the offset where a statement was refused, None if nothing is known;
     `accepted` are the terminals that could have stood there."""
-    first = _WORD.match(statement)
-    if first is not None and (keyword := _keyword(first[0], ("SELECT", "DECLARE"))):
-        return Problem(0, f"`{first[0]}` is read as a stream; did you mean `{keyword}`?")
-    if first is not None and not statement[first.end() : at].strip():
-        keyword = _keyword(first[0], ("EVENT", "PATTERN"))
-        if keyword is not None:
-            return Problem(0, f"`{first[0]}` is read as a stream; did you mean `{keyword}`?")
+    if (misspelt := misspelt_beginning(statement, at)) is not None:
+        return misspelt
     if (pattern := _PATTERN.search(statement, 0, at)) is not None:
         return Problem(pattern.start(), JOINED)
     if statement.startswith("/") and at == 0 and not statement.startswith("/*"):
         comment = f"; {_COMMENT}" if statement.startswith("//") else ""
-        return Problem(0, f"a path stands after a stream, as in `S//item`{comment}")
+        return Problem(0, f"a path follows a stream, as in `S//item`{comment}")
     if _COMPUTES.match(statement, at) and _LIST.match(statement[: min(at, _LONGEST_LIST)]):
         return Problem(at, f"found `{statement[at]}`; {_COMPUTED}")
     for begin in range(at, max(at - 3, -1), -1):
@@ -182,13 +177,28 @@ def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
     if "LBRACE" in accepted and _OPERATOR.search(before):
         return Problem(at, f"found `{word[:_LONGEST_WORD]}`, expected `{{`; {_BRACES}")
     if word.upper() == "SELECT":
-        return Problem(at, "`SELECT` stands at the beginning, as in `SELECT x FROM S//item->x`")
+        return Problem(at, "`SELECT` comes first, as in `SELECT x FROM S//item->x`")
     if advice := _WORDS.get(word.lower()):
         return _refused(at, word, advice)
     for one in (found, last):
         if one is not None and (keyword := _keyword(one[0], _KEYWORDS)):
             return Problem(one.start(), f"`{one[0]}` is no keyword; did you mean `{keyword}`?")
     return None
+
+
+def misspelt_beginning(statement: str, at: int) -> Problem | None:
+    """The problem of a first word that is all but a keyword that begins a statement, which was
+    refused at an offset."""
+    first = _WORD.match(statement)
+    if first is None:
+        return None
+    keyword = _keyword(first[0], ("SELECT", "DECLARE"))
+    # EQL takes SEQ for a variable.
+    if keyword is None and statement[first.end() : at].strip().upper() in ("", "SEQ"):
+        keyword = _keyword(first[0], ("EVENT", "PATTERN"))
+    if keyword is None:
+        return None
+    return Problem(0, f"`{first[0]}` is read as a stream; did you mean `{keyword}`?")
 
 
 def _refused(at: int, found: str, advice: str) -> Problem:

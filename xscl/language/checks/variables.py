@@ -1,4 +1,4 @@
-"""Which variables a query binds, and where each of them may be used (language.md, section 3).
+"""Which variables a query binds, and where each of them may be used (docs/semantics.md#predicates).
 
 A predicate sees what is bound in any block to the left of its operator, whatever the groups, and
 in the operator's right operand; SELECT sees all.  A sub-query's variables are its own: neither

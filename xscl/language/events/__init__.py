@@ -1,2 +1,2 @@
 """The part of the language that computes with events: FILTER, NEXT, FOLD, UNION, WINDOW
-(patterns-cel.md)."""
+(docs/semantics.md#event-queries)."""

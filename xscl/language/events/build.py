@@ -1,10 +1,9 @@
 """From lark's tree to the nodes of an event query: expressions, conditions, values
-(patterns-cel.md, section 1)."""
+(docs/semantics.md#reading-an-event-query)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal as OneOf
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from lark import Token
@@ -12,36 +11,30 @@ from lark import Token
 from xscl.language.build import DEEPEST, Branch, Builder, Node, as_branch, as_token
 from xscl.language.checks.names import unquoted
 from xscl.language.events.walk import parts
-from xscl.language.patterns.build import SPELT, Operator, build_block, build_consistency
+from xscl.language.patterns.build import build_block
 from xscl.language.problems import Unreadable
 from xscl.language.sources import build_window
 from xscl.language.syntax import (
-    Arithmetic,
     Block,
     Both,
     Call,
-    Compared,
     Computed,
     Consistency,
     Declared,
     Deco,
     Duration,
-    Either,
     EventCondition,
     Events,
-    Every,
     Expression,
     Filtered,
     Fold,
     Grouping,
     Item,
     Literal,
-    Minus,
     Name,
     Named,
     Next,
     Not,
-    PerCent,
     Query,
     Scalar,
     Select,
@@ -52,14 +45,13 @@ from xscl.language.syntax import (
     Window,
     Windowed,
 )
+from xscl.language.values.build import build_condition, build_consistency, build_value, compared
 
 __all__ = ["ReadEvents", "build_cell"]
 
-_NO_UNIT_HERE = "a unit stands beside DUR and in WINDOW alone, as in `DUR <= 5 min`"
+_NO_UNIT_HERE = "a unit is allowed next to DUR and in WINDOW only, as in `DUR <= 5 min`"
 _DIGITS_ALONE = "a number is written in digits, as in `1000000` or `0.001`"
-_DURATION_ALONE = (
-    "DUR is compared with a duration, as in `DUR <= 5 min` or `DUR > :t s`, and stands nowhere else"
-)
+_DURATION_ALONE = "DUR is only compared with a duration, as in `DUR <= 5 min` or `DUR > :t s`"
 _NEGATIVE = "a duration cannot be negative; write it without `-`"
 
 
@@ -85,7 +77,7 @@ class ReadEvents:
         self.finished = finished
 
     def query(self, node: Branch, depth: int) -> Query:
-        """The query that stands in `depth` parentheses."""
+        """The query that is in `depth` parentheses."""
         select: Select = None
         expression: Expression | None = None
         grouping: Grouping | None = None
@@ -152,7 +144,7 @@ class ReadEvents:
             sign, *inner = link.children
             at = self.builder.at(as_token(sign))
             if link.data == "next":
-                condition = self.condition(as_branch(inner[0]), 1) if inner else None
+                condition = _condition(self.builder, as_branch(inner[0])) if inner else None
                 built = Next(built, right, condition, at)
             else:
                 built = self.fold(built, right, [*map(as_branch, inner)], at)
@@ -161,7 +153,7 @@ class ReadEvents:
     def fold(self, left: Expression, right: Expression, inner: list[Branch], at: int) -> Fold:
         """FOLD with the parts in its braces."""
         slots = [self.slot(part) for part in inner if part.data == "slot"]
-        condition, going_on = (*slots, None, None)[:2]
+        condition, continuing = (*slots, None, None)[:2]
         computed = (part.children for part in inner if part.data == "computed")
         aggregates = tuple(
             Computed(
@@ -171,7 +163,7 @@ class ReadEvents:
             )
             for value, alias in computed
         )
-        return Fold(left, right, condition, going_on, aggregates, at)
+        return Fold(left, right, condition, continuing, aggregates, at)
 
     def operand(self, node: Branch, depth: int) -> Expression:
         """What an operator stands beside."""
@@ -206,46 +198,32 @@ class ReadEvents:
 
     def slot(self, node: Branch) -> EventCondition | None:
         """A condition, or nothing between two commas."""
-        return self.condition(as_branch(node.children[0]), 1) if node.children else None
+        return _condition(self.builder, as_branch(node.children[0])) if node.children else None
 
-    def condition(self, node: Branch, depth: int) -> EventCondition:
-        """A condition that stands in so many others."""
-        builder = self.builder
-        at = builder.bounded(node, depth)
-        match node.data:
-            case "either":
-                return Either(self.parts(node.children, Either, depth), at)
-            case "every":
-                return Every(self.parts(node.children, Every, depth), at)
-            case "not":
-                return Not(self.condition(as_branch(node.children[1]), depth + 1), at)
-            case "truth":
-                return Truth(as_token(node.children[0]).upper() == "TRUE", at)
-            case "test":
-                return _call(builder, node, depth)
-        left, sign, right = node.children
-        left, right = as_branch(left), as_branch(right)
-        operator = cast(Operator, SPELT.get(str(sign), str(sign)))
-        if (left.data == "duration") is (right.data == "duration"):
-            first, second = (_value(builder, side, depth) for side in (left, right))
-        elif left.data == "duration":
-            first, second = _duration(builder, left), _length(builder, right)
-        else:
-            first, second = _length(builder, left), _duration(builder, right)
-        return Compared(operator, first, second, at)
 
-    def parts(
-        self,
-        nodes: Sequence[Node],
-        kind: type[Every[EventCondition]] | type[Either[EventCondition]],
-        depth: int,
-    ) -> tuple[EventCondition, ...]:
-        """The parts of a chain; one of the same kind among them gives its own."""
-        some: list[EventCondition] = []
-        for node in nodes:
-            part = self.condition(as_branch(node), depth + 1)
-            some += part.parts if isinstance(part, kind) else (part,)
-        return tuple(some)
+def _condition(builder: Builder, node: Branch, depth: int = 1) -> EventCondition:
+    return cast(EventCondition, build_condition(builder, node, depth, _atom))
+
+
+def _atom(builder: Builder, node: Branch, depth: int) -> EventCondition:
+    at = builder.first(node)
+    match node.data:
+        case "not":
+            return Not(_condition(builder, as_branch(node.children[1]), depth + 1), at)
+        case "truth":
+            return Truth(as_token(node.children[0]).upper() == "TRUE", at)
+        case "test":
+            return _call(builder, node, depth)
+    sides = [as_branch(side) for side in node.children[::2]]
+    durations = [side.data == "duration" for side in sides]
+    if durations[0] is durations[1]:
+        first, second = (_value(builder, side, depth) for side in sides)
+    else:
+        first, second = (
+            _duration(builder, side) if duration else _length(builder, side)
+            for side, duration in zip(sides, durations, strict=True)
+        )
+    return compared(node.children[1], first, second, at)
 
 
 # Values.
@@ -267,14 +245,14 @@ def _duration(builder: Builder, node: Branch) -> Duration:
 
 
 def _length(builder: Builder, node: Branch) -> Window:
-    """The duration beside DUR."""
+    """The duration alongside DUR."""
     at = builder.first(node)
     tokens = [child for child in node.children if isinstance(child, Token)]
     constant = len(tokens) == len(node.children) and tokens[-1].type != "PERCENT"
-    if node.data == "minus" and as_branch(node.children[1]).data == "number":
+    if node.data == "minus" and as_branch(node.children[1]).data in ("number", "united"):
         builder.note(at, _NEGATIVE)
-    elif node.data not in ("number", "parameter") or not constant:
-        builder.note(at, f"found no duration beside DUR; {_DURATION_ALONE}")
+    elif node.data not in ("number", "parameter", "united") or not constant:
+        builder.note(at, f"found no duration next to DUR; {_DURATION_ALONE}")
     else:
         return build_window(builder, node)
     return Window(None, at)
@@ -287,45 +265,28 @@ def _decorator(tokens: list[Token]) -> Deco | None:
 
 
 def _value(builder: Builder, node: Branch, depth: int) -> Scalar:
-    at = builder.bounded(node, depth)
+    return cast(Scalar, build_value(builder, node, depth, _leaf))
+
+
+def _leaf(builder: Builder, node: Branch, depth: int) -> Scalar:
     children = node.children
     match node.data:
-        case "string":
-            return Literal(unquoted(as_token(children[0])), at)
-        case "number":
-            number = Literal(builder.number(as_token(children[0])), at)
-            return PerCent(number, at) if _percent(builder, children[1:]) else number
-        case "parameter":
-            _percent(builder, children[1:])
-            return builder.parameter(as_token(children[0]))
-        case "minus":
-            return Minus(_value(builder, as_branch(children[1]), depth + 1), at)
+        case "united":
+            number, unit = map(as_token, children)
+            exponent = unit[0] in "eExX"
+            builder.note(builder.at(unit), _DIGITS_ALONE if exponent else _NO_UNIT_HERE)
+            if number.type == "PARAMETER":
+                return builder.parameter(number)
+            return Literal(builder.number(number), builder.at(number))
         case "duration":
-            builder.note(at, _DURATION_ALONE)
+            builder.note(builder.first(node), _DURATION_ALONE)
             return _duration(builder, node)
         case "named":
             tokens = [as_token(child) for child in children]
             name, quoted = tokens[-1], tokens[-1].type == "STRING"
             text = unquoted(name) if quoted else str(name)
-            return Named(_decorator(tokens), text, quoted, at)
-        case "call":
-            return _call(builder, node, depth)
-    depth += len(children) // 2
-    built = _value(builder, as_branch(children[0]), depth)
-    for sign, right in zip(children[1::2], children[2::2], strict=True):
-        operator = cast(OneOf["+", "-", "*", "/"], str(sign))
-        built = Arithmetic(operator, built, _value(builder, as_branch(right), depth + 1), built.at)
-    return built
-
-
-def _percent(builder: Builder, signs: Sequence[Node]) -> bool:
-    """Whether a number is per cent; a unit cannot stand there."""
-    for sign in map(as_token, signs):
-        if sign.type == "PERCENT":
-            return True
-        exponent = sign.value[0] in "eExX"
-        builder.note(builder.at(sign), _DIGITS_ALONE if exponent else _NO_UNIT_HERE)
-    return False
+            return Named(_decorator(tokens), text, quoted, builder.first(node))
+    return _call(builder, node, depth)
 
 
 def _call(builder: Builder, node: Branch, depth: int) -> Call:

@@ -1,16 +1,18 @@
 """What an event query that parses says that cannot be meant, whatever its streams hold
-(patterns-cel.md, sections 1 and 8); its names are seen to where its streams are known."""
+(docs/semantics.md#refused-event-queries); its names are seen to where its streams are known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from xscl.language.events.walk import atoms, conditions, parts
+from xscl.language.events.walk import conditions, parts
 from xscl.language.patterns.check import consistency_problems
 from xscl.language.problems import Problem
-from xscl.language.syntax import Events, Fold, Query
+from xscl.language.syntax import Consistency, Events, Fold, Query, Select
+from xscl.language.values.walk import atoms
 
-__all__ = ["event_problems"]
+__all__ = ["event_problems", "level_problems", "size_problems"]
 
 _MOST_ITEMS = 2_000
 _MOST_COMPARISONS = 1_000
@@ -21,26 +23,36 @@ def event_problems(query: Query, *, inner: bool) -> Iterator[Problem]:
     source = query.source
     if not isinstance(source, Events):
         return
-    if inner and source.consistency is not None:
-        problem = "a sub-query goes by the level of the query around it; write CONSISTENCY there"
-        yield Problem(source.consistency.at, problem)
-    else:
-        yield from consistency_problems(source.consistency)
+    yield from level_problems(source.consistency, inner=inner)
     comparisons = (
         atom
         for part in parts(source.expression)
         for condition in conditions(part)
         for atom in atoms(condition)
     )
+    yield from size_problems(comparisons, query.select)
+    for part in parts(source.expression):
+        if isinstance(part, Fold) and len(part.aggregates) > _MOST_ITEMS:
+            at = part.aggregates[_MOST_ITEMS].at
+            yield Problem(at, f"a FOLD has at most {_MOST_ITEMS:,} aggregates")
+
+
+def level_problems(consistency: Consistency | None, *, inner: bool) -> Iterator[Problem]:
+    """The problems of a level; `inner` says whether it is that of a sub-query."""
+    if inner and consistency is not None:
+        problem = "a sub-query goes by the level of the query around it; write CONSISTENCY there"
+        yield Problem(consistency.at, problem)
+    else:
+        yield from consistency_problems(consistency)
+
+
+def size_problems(comparisons: Iterable[Any], select: Select) -> Iterator[Problem]:
+    """The comparison and the item, if any, with which a query has more than it may."""
     for number, atom in enumerate(comparisons):
         if number == _MOST_COMPARISONS:
             problem = f"a query has at most {_MOST_COMPARISONS:,} comparisons and tests, without "
             yield Problem(atom.at, problem + "its sub-queries'; write several queries")
             break
-    if isinstance(query.select, tuple) and len(query.select) > _MOST_ITEMS:
-        at = query.select[_MOST_ITEMS].path.at
+    if isinstance(select, tuple) and len(select) > _MOST_ITEMS:
+        at = select[_MOST_ITEMS].path.at
         yield Problem(at, f"a SELECT has at most {_MOST_ITEMS:,} items")
-    for part in parts(source.expression):
-        if isinstance(part, Fold) and len(part.aggregates) > _MOST_ITEMS:
-            at = part.aggregates[_MOST_ITEMS].at
-            yield Problem(at, f"a FOLD has at most {_MOST_ITEMS:,} aggregates")

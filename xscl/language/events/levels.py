@@ -1,5 +1,6 @@
-"""The language of a query and of each of its sub-queries (patterns.md, section 5): what a text
-holds at one level of parentheses, outside of strings, braces and brackets, decides.
+"""The language of a query and of each of its sub-queries
+(docs/semantics.md#the-language-of-a-text): what a text holds at one level of parentheses, outside
+of strings, braces and brackets, decides.
 
 A statement of one language alone has no level in another; of one in two, each stretch is read by
 its own grammar, with the stretches in the other cut out.
@@ -12,14 +13,18 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from xscl.language.build import DEEPEST
-from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, PRIMED, STRING
-from xscl.language.markup import Markup
+from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, PRIMED, STRING, VARIABLE
+from xscl.language.constructors.markup import Markup
 from xscl.language.problems import Unreadable
 from xscl.language.scan import Statement
 
 __all__ = ["Level", "root_level"]
 
-_MAYBE = re.compile(rf"(?<![\w.-])(?ai:SELECT|FILTER|WINDOW|NEXT|FOLD|UNION|GROUP){END_OF_WORD}")
+_MAYBE = re.compile(
+    rf"(?<![\w.-])(?ai:SELECT|FILTER|WINDOW|NEXT|FOLD|UNION|GROUP|WHERE){END_OF_WORD}|[;\\|+]"
+    rf"|[\w'\])\"][ \t\r\n]++(?!(?ai:AND|OR|BY|AS){END_OF_WORD}){VARIABLE}[ \t\r\n]*+"
+    rf"(?:\)|\Z|(?ai:PUBLISH|CONSISTENCY){END_OF_WORD})"
+)
 _TOKEN = re.compile(
     rf"[ \t\r\n]++|(?P<word>{PRIMED})|(?P<string>{STRING})|(?P<open>[(\[{{])|(?P<close>[)\]}}])"
     r"|(?P<joint>//?|->|@|:)|(?P<other>.)",
@@ -32,12 +37,20 @@ _OPENS = re.compile(r"[ \t\r\n]*+[({]")
 _FOLLOWED = re.compile(rf"(?ai:FOLLOWED)[ \t\r\n]++(?ai:BY){END_OF_WORD}")
 _BY = re.compile(rf"[ \t\r\n]*+(?ai:BY){END_OF_WORD}")
 _OPERANDS = ("FILTER", "WINDOW")
+_SIGNS = frozenset(";\\|+")
+# What only a name or a value follows in a SELECT, and what follows a name there.
+_BEFORE_NAMES = frozenset((",", "+", "-", "/", "//", "@", ".", ":", "$"))
+_NAMED = re.compile(rf"[ \t\r\n]*+(?:[-,./@*+]|(?ai:AS|FROM){END_OF_WORD})")
 _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "ARGMAX", "ARGMIN")
 _AGGREGATE = re.compile(rf"(?<![\w.-])(?ai:{'|'.join(_AGGREGATES)})[ \t\r\n]*+\(")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _MIXED = (
-    "`{}` cannot stand beside NEXT, FOLD, UNION, FILTER, WINDOW, GROUP BY or an aggregate; put the "
+    "`{}` cannot be used with NEXT, FOLD, UNION, FILTER, WINDOW, GROUP BY or an aggregate; put the "
     "part with it in parentheses, as a query: `(A JOIN {{…}} B) NEXT C`"
+)
+_COMPOSED = (
+    "`{}` cannot be used with JOIN, FOLLOWED BY, NEXT, FOLD, UNION, FILTER{{…}} or GROUP BY; put "
+    "the part with it in parentheses, as a query: `(SELECT * FROM (A; B))/result JOIN {{…}} C`"
 )
 
 
@@ -70,6 +83,14 @@ class Level:
     """Whether it is an event query wherever it stands."""
     of_events: bool = False
     """Whether it is an event query, or a group in one."""
+    sign: tuple[int, str] | None = None
+    """The first `;` or `\\` between operands, and its place."""
+    composes: bool = False
+    """Whether it has a sign of EQL: `;`, `\\`, `|`, `+`, a variable behind a block, WHERE."""
+    pathed: bool = False
+    """Whether a path follows its parenthesis."""
+    of_eql: bool = False
+    """Whether it is EQL, or a group in that."""
 
     def close(self, end: int, declared: Container[str]) -> None:
         """Ends the level: all below it has ended."""
@@ -85,7 +106,7 @@ class Level:
         if grouped and single is not None:
             self.stream = self.stream or single.stream
         lists = self.selects == "list" or (self.selects == "*" and self.stream in declared)
-        if self.pattern or self.computes or self.joins is not None:
+        if self.pattern or self.computes or self.composes or self.joins is not None:
             self.by_itself = self.computes and not self.pattern
         elif single is None:
             self.by_itself = lists and self._is_stream
@@ -95,18 +116,41 @@ class Level:
 
     @property
     def _is_stream(self) -> bool:
-        return self.operands == 1 and not (self.inner or self.has_path or self.pattern)
+        elsewhere = self.inner or self.has_path or self.pattern or self.composes
+        return self.operands == 1 and not elsewhere
 
-    def decide(self, *, within: bool) -> None:
+    @property
+    def rule(self) -> str:
+        """The rule of the grammars that reads it."""
+        if self.of_eql:
+            return "eql_query"
+        return "event_query" if self.of_events else "query"
+
+    @property
+    def _composes(self) -> bool:
+        """Whether it is EQL wherever it stands: by its own signs, or those of its only group."""
+        if self.by_itself or self.pattern or self.joins is not None:
+            return False
+        alone = self.operands == 1 and not self.has_path and len(self.inner) == 1
+        return self.composes or (alone and self.inner[0]._is_group and self.inner[0]._composes)
+
+    @property
+    def _is_group(self) -> bool:
+        return not (self.selects or self.publishes or self.pathed)
+
+    def decide(self, *, within: bool, composing: bool = False) -> None:
         """Decides the language, and of all below; `within` says whether it is an operand of an
-        event query."""
+        event query, `composing` whether it is one of EQL."""
         self.of_events = self.by_itself or (within and self._is_operand())
+        if not self.of_events:
+            plain = not (self.pattern or self.joins is not None)
+            self.of_eql = self._composes or (composing and self._is_group and plain)
         for one in self.inner:
-            one.decide(within=self.of_events)
+            one.decide(within=self.of_events, composing=self.of_eql)
 
     def _is_operand(self) -> bool:
         """Whether, as an operand of an event query, it is one."""
-        if self.pattern or self.joins is not None or self.operands != 1:
+        if self.pattern or self._composes or self.joins is not None or self.operands != 1:
             return False
         if self.selects == "list":
             return self.is_block
@@ -117,13 +161,16 @@ class Level:
         if self.of_events and self.joins is not None:
             at, word = self.joins
             raise Unreadable(at, _MIXED.format(word))
+        if self.sign is not None and (self.of_events or self.joins is not None):
+            at, sign = self.sign
+            raise Unreadable(at, _COMPOSED.format(sign))
         for one in self.inner:
             one.check()
 
     def others(self) -> Iterator[Level]:
         """The levels below in another language, the outermost ones."""
         for one in self.inner:
-            if one.of_events is not self.of_events:
+            if one.rule != self.rule or (self.of_eql and not one._is_group):
                 yield one
             else:
                 yield from one.others()
@@ -140,10 +187,9 @@ def root_level(
         return None
     level = _Reader(text, original, statement, declared).read()
     level.decide(within=False)
-    if not level.of_events and next(level.others(), None) is None:
-        return None
     level.check()
-    return level
+    plain = level.rule == "query" and next(level.others(), None) is None
+    return None if plain else level
 
 
 class _Reader:
@@ -157,10 +203,14 @@ class _Reader:
         self.end = statement.end
         self.patterns = {one.start: one.end for one in statement.patterns}
         self.levels = [Level(statement.start)]
-        # Whether a name follows in a SELECT.
-        self.named = False
+        # The token before in a SELECT.
+        self.before = ""
         # Whether the token before ends an operand of the innermost level, or a step follows it.
         self.operand = self.step = self.tail = self.selecting = False
+        # The words behind an operand: one is a variable, if nothing else follows.
+        self.words = 0
+        # Whether the operand is a group.
+        self.group = False
         # The brackets that are open in the innermost level.
         self.brackets: list[str] = []
         self.constructors = {one.start: _in_markup(original, one) for one in statement.markups}
@@ -179,7 +229,7 @@ class _Reader:
                 at = self.open(token[0], at)
             elif kind == "close":
                 self.close(token[0], start)
-            elif self.selecting and kind == "word":
+            elif self.selecting and kind is not None:
                 self.select(token[0].upper(), at)
             elif kind is not None and not (self.brackets or self.tail or self.selecting):
                 at = self.take(kind, token[0], start, at)
@@ -187,11 +237,12 @@ class _Reader:
                 self.levels[-1].publishes = True
         while len(self.levels) > 1:
             self.leave(self.end)
+        self.compose()
         self.levels[0].close(self.end, self.declared)
         return self.levels[0]
 
     def begin(self, at: int) -> int:
-        """Begin a level at a place, with its SELECT; tell where the next token stands."""
+        """Begin a level at a place, with its SELECT; return where the next token starts."""
         self.operand = self.step = self.tail = self.selecting = False
         level = self.levels[-1]
         selecting = _SELECT.match(self.text, at, self.end)
@@ -205,21 +256,29 @@ class _Reader:
             level.aggregates = self.constructors.get(constructor.end() - 1, False)
             return constructor.end()
         level.selects = "*" if _ALL.match(self.text, at, self.end) is not None else "list"
+        self.before = ","
         return at
 
     def select(self, word: str, end: int) -> None:
-        """Take a word of a SELECT."""
-        if word == "FROM" and not (self.brackets or self.named):
+        """Take a word or a sign of a SELECT."""
+        if word == "FROM" and not (self.brackets or self._is_named(end)):
             self.selecting = False
         elif word in _AGGREGATES and set(self.brackets) <= {")"}:
             # In a filter of a path it is XPath's.
             called = _OPENS.match(self.text, end, self.end) is not None
             self.levels[-1].computes = self.levels[-1].computes or called
-        self.named = word == "AS"
+        self.before = word
+
+    def _is_named(self, end: int) -> bool:
+        """Whether the word of a SELECT that ends at a place can only be a name."""
+        if self.before in _BEFORE_NAMES:
+            return _NAMED.match(self.text, end, self.end) is not None
+        return self.before == "AS"
 
     def open(self, sign: str, end: int) -> int:
-        """Take an opening bracket; tell where the next token stands."""
+        """Take an opening bracket; return where the next token starts."""
         inside = self.brackets or self.selecting or self.tail or self.operand or self.step
+        self.no_variable()
         if sign != "(" or inside:
             self.brackets.append(_CLOSING[sign])
             return end
@@ -239,17 +298,37 @@ class _Reader:
 
     def leave(self, end: int) -> None:
         """End the innermost level."""
+        self.compose()
         level = self.levels.pop()
         level.close(end, self.declared)
         self.levels[-1].inner.append(level)
         self.levels[-1].operands += 1
         self.brackets = []
         self.operand, self.step, self.tail, self.selecting = True, False, False, False
+        self.group = True
+
+    def compose(self) -> None:
+        """What was a word behind a block was a variable."""
+        if self.words == 1:
+            self.levels[-1].composes = True
+        self.words = 0
+
+    def no_variable(self) -> None:
+        """What follows a word is not what follows a variable."""
+        self.words *= 2
 
     def take(self, kind: str, token: str, start: int, end: int) -> int:
-        """Take a token of a source; tell where the next one stands."""
+        """Take a token of a source; return where the next one starts."""
         level = self.levels[-1]
-        if kind == "joint":
+        if kind == "other" and token in _SIGNS and self.operand and not self.step:
+            self.compose()
+            level.composes = True
+            level.sign = level.sign or ((start, token) if token in ";\\" else None)
+            self.operand = token == "+"
+        elif kind == "joint":
+            self.no_variable()
+            if self.operand and level.inner and self.group:
+                level.inner[-1].pathed = True
             level.has_path = level.has_path or self.operand
             self.step = True
         elif self.step:
@@ -261,10 +340,13 @@ class _Reader:
             return self.operator(token.upper(), start, end)
         elif kind == "word" and token.upper() in _OPERANDS and _OPENS.match(self.text, end):
             level.computes = True
-        elif kind in ("word", "string"):
+        elif kind not in ("word", "string"):
+            # Of these only `$` stands before a variable.
+            self.words = self.words if token == "$" else 2
+        else:
             level.stream = level.stream or token
             level.operands += 1
-            self.operand = True
+            self.operand, self.group = True, False
         return end
 
     def operator(self, word: str, start: int, end: int) -> int:
@@ -280,13 +362,17 @@ class _Reader:
             self.operand = False
         elif word == "GROUP" and _BY.match(self.text, end, self.end) is not None:
             level.computes = self.tail = True
-        elif word in ("PUBLISH", "CONSISTENCY"):
+        elif word in ("PUBLISH", "CONSISTENCY", "WHERE"):
+            self.compose()
             level.publishes = word == "PUBLISH"
+            level.composes = level.composes or word == "WHERE"
             self.tail = True
         elif word == "AS":
             self.step = True
+            self.words = 0 if level.has_path else 1
         else:
             level.operands += 1
+            self.words += 1 + (self.group and not level.inner[-1].pathed)
         return end
 
 

@@ -1,5 +1,5 @@
 """The parentheses of a text: which are open at a place, and which of these are closed before the
-next `-- name:` (patterns.md, section 5).
+next `-- name:` (docs/semantics.md#statements-and-names).
 
 Each stretch is looked at twice at most, whatever the text: once to know what is open, once ahead.
 """
@@ -62,7 +62,7 @@ class Parentheses:
         return bool(self.opened) and self.opened[-1] in self._closed
 
     def _take(self, start: int, end: int, opened: list[int]) -> int:
-        """Take the parentheses of a stretch, up to a `-- name:`; tell where that stands."""
+        """Take the parentheses of a stretch, up to a `-- name:`; return where that is."""
         at = start
         while (found := _TOKEN.search(self._text, at, end)) is not None:
             at = found.end()

@@ -1,4 +1,4 @@
-"""What was meant where an event query's text was refused (patterns-cel.md, section 8).
+"""What was meant where an event query's text was refused (docs/semantics.md#refused-event-queries).
 
 It is looked at only then, so that every name can still be a name.
 """
@@ -29,7 +29,7 @@ _SIGNS = {
     "&": "write `AND`",
     "|": "write `OR`",
     "!": "write `NOT` before a condition, `!=` between values",
-    "%": "`%` stands behind a number, as in `80%*$1.x`",
+    "%": "`%` follows a number, as in `80%*$1.x`",
     "where": _FILTER,
     "having": _FILTER,
     "on": _FILTER,
@@ -47,7 +47,7 @@ _SIGNS = {
     "distinct": "equal events that start and end together are one; group to count each once",
     "then": "write `NEXT`",
     "followed": "write `NEXT`, or put the join in parentheses, as a query",
-    "select": "a query within another stands in parentheses",
+    "select": "a query within another is written in parentheses",
 }
 _SIGN = re.compile(rf"(?ai:\b(?:{'|'.join(word for word in _SIGNS if word.isalpha())})\b)|[&|!%@:]")
 _WORD = re.compile(VARIABLE)
@@ -96,7 +96,7 @@ def meant_by_events(query: str, at: int) -> Problem | None:
         return Problem(at, f"found `/`; {problem}`((A NEXT B)/c->x) NEXT D`")
     variable = _VARIABLE.match(query, at)
     if variable is not None and _BLOCK.search(before):
-        problem = "no variable stands behind a block here: `$1.x` and `$2.x` say whose `x` it is"
+        problem = "no variable follows a block here: `$1.x` and `$2.x` say whose `x` it is"
         return Problem(at, f"found `{variable[1][:_LONGEST]}`; {problem}")
     called = _CALLED.search(before)
     if called is not None and called[1].lower() not in _KNOWN:

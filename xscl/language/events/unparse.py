@@ -9,7 +9,6 @@ import re
 
 from xscl.language.checks.names import VARIABLE
 from xscl.language.syntax import (
-    Arithmetic,
     Block,
     Both,
     Call,
@@ -17,7 +16,6 @@ from xscl.language.syntax import (
     Computed,
     Consistency,
     Duration,
-    Either,
     EventCondition,
     Events,
     Expression,
@@ -25,12 +23,8 @@ from xscl.language.syntax import (
     Fold,
     Item,
     Literal,
-    Minus,
     Named,
     Next,
-    Not,
-    Parameter,
-    PerCent,
     Query,
     Scalar,
     Selected,
@@ -41,10 +35,10 @@ from xscl.language.syntax import (
     Windowed,
 )
 from xscl.language.unparse import Wording, literal
+from xscl.language.values.unparse import condition_text, value_text
 
-__all__ = ["EventWording", "condition", "value"]
+__all__ = ["EventWording", "condition", "level_text", "value", "window_text"]
 
-_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2}
 _UNITS = ((604_800_000_000, "weeks"), (86_400_000_000, "days"), (3_600_000_000, "h"))
 _SHORTER = ((60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"))
 _NAME = re.compile(f"{VARIABLE}'*")
@@ -73,7 +67,7 @@ class EventWording:
         if source.grouping is not None:
             text += f" GROUP BY {', '.join(name.text for name in source.grouping.names)}"
         if source.consistency is not None:
-            text += f" CONSISTENCY {_level(source.consistency)}"
+            text += f" CONSISTENCY {level_text(source.consistency)}"
         return text if query.publish is None else f"{text} PUBLISH {query.publish.text}"
 
     def expression(self, one: Expression, tightness: int = 0) -> str:
@@ -82,13 +76,14 @@ class EventWording:
         match one:
             case Block():
                 return self._blocks.block(one)
-            case SubQuery(query):
-                events = isinstance(query.source, Events)
-                return f"({self.query(query, inner=True) if events else '…'})"
+            case SubQuery(Query(source=Events()) as query):
+                return f"({self.query(query, inner=True)})"
+            case SubQuery():
+                return "(…)"
             case Filtered(asked, operand):
                 return f"FILTER{{{_slot(asked)}}}{self._parenthesis(operand)}"
             case Windowed(window, operand):
-                return f"WINDOW{{{_window(window)}}}{self._parenthesis(operand)}"
+                return f"WINDOW{{{window_text(window)}}}{self._parenthesis(operand)}"
             case Both(left, right):
                 text = f"{self.expression(left)} UNION {self.expression(right, 1)}"
                 return f"({text})" if tightness > 0 else text
@@ -104,7 +99,7 @@ class EventWording:
 def _link(one: Next | Fold) -> str:
     if isinstance(one, Next):
         return "NEXT" if one.condition is None else f"NEXT{{{condition(one.condition)}}}"
-    parts = [_slot(one.condition), _slot(one.going_on), *map(_computed, one.aggregates)]
+    parts = [_slot(one.condition), _slot(one.continuing), *map(_computed, one.aggregates)]
     return "FOLD{" + ", ".join(parts) + "}"
 
 
@@ -118,12 +113,14 @@ def _item(item: Item) -> str:
     return text if item.alias is None else f"{text} AS {item.alias.text}"
 
 
-def _level(consistency: Consistency) -> str:
+def level_text(consistency: Consistency) -> str:
+    """A level of consistency."""
     window = consistency.window
-    return consistency.level + ("" if window is None else f" ({_window(window)})")
+    return consistency.level + ("" if window is None else f" ({window_text(window)})")
 
 
-def _window(window: Window) -> str:
+def window_text(window: Window) -> str:
+    """A length of time."""
     if window.parameter is not None:
         return f":{window.parameter.name} {window.unit}"
     if window.length is None:
@@ -142,9 +139,12 @@ def _slot(one: EventCondition | None) -> str:
     return "" if one is None else condition(one)
 
 
-def condition(one: EventCondition, tightness: int = 0) -> str:
-    """A condition, in parentheses where it is looser than it must be: 1 beside OR, 2 beside AND, 3
-    behind NOT."""
+def condition(one: EventCondition) -> str:
+    """A condition."""
+    return condition_text(one, _atom)
+
+
+def _atom(one: Compared[Scalar] | Truth | Call) -> str:
     match one:
         case Compared(operator, left, right):
             return f"{value(left)} {operator} {value(right)}"
@@ -152,43 +152,27 @@ def condition(one: EventCondition, tightness: int = 0) -> str:
             return "TRUE" if true else "FALSE"
         case Call():
             return value(one)
-        case Not(operand):
-            return f"NOT {condition(operand, 3)}"
-    word, level = (" OR ", 1) if isinstance(one, Either) else (" AND ", 2)
-    text = word.join(condition(part, level) for part in one.parts)
-    # `(:` would begin a comment.
-    return f"( {text})" if level <= tightness else text
 
 
 # Values.
 
 
-def value(one: Scalar | Star, tightness: int = 0) -> str:
+def value(one: Scalar | Star) -> str:
     """A value of a condition, or of SELECT."""
+    return value_text(one, _leaf)
+
+
+def _leaf(one: Named | Duration | Window | Star | Call) -> str:
     match one:
-        case Literal():
-            return literal(one)
-        case PerCent(number):
-            return f"{literal(number)}%"
-        case Parameter(name):
-            return f":{name}"
         case Named(deco, name, quoted):
-            spelt = name if not quoted and _NAME.fullmatch(name) else literal(Literal(name, 0))
-            return spelt if deco is None else f"{deco}.{spelt}"
+            written = name if not quoted and _NAME.fullmatch(name) else literal(Literal(name, 0))
+            return written if deco is None else f"{deco}.{written}"
         case Duration(deco):
             return "DUR" if deco is None else f"{deco}.DUR"
         case Window():
-            return _window(one)
+            return window_text(one)
         case Star():
             return "*"
         case Call(function, arguments):
             inner = ", ".join(map(value, arguments))
             return f"{function}( {inner})" if inner.startswith(":") else f"{function}({inner})"
-        case Minus(operand):
-            inner = value(operand, 3)
-            # `--` would begin a comment.
-            return f"- {inner}" if inner.startswith("-") else f"-{inner}"
-        case Arithmetic(operator, left, right):
-            level = _LEVELS[operator]
-            text = f"{value(left, level)} {operator} {value(right, level + 1)}"
-            return f"( {text})" if level < tightness else text

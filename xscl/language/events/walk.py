@@ -10,26 +10,18 @@ from collections.abc import Iterator
 from xscl.language.syntax import (
     Block,
     Both,
-    Call,
-    Compared,
-    Either,
     Element,
     EventCondition,
-    Events,
-    Every,
     Expression,
     Filtered,
     Fold,
     JSONObject,
     Next,
-    Not,
-    Scalar,
     SubQuery,
-    Truth,
     Windowed,
 )
 
-__all__ = ["atoms", "conditions", "is_inlined", "parts", "read_by"]
+__all__ = ["conditions", "is_inlined", "parts", "read_by"]
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
@@ -50,7 +42,7 @@ def is_inlined(part: SubQuery) -> bool:
     """Whether a sub-query of an event query becomes a part of its plan: it is an event query, and
     its events are no constructed documents."""
     query = part.query
-    return isinstance(query.source, Events) and not isinstance(query.select, Element | JSONObject)
+    return query.language.schemas and not isinstance(query.select, Element | JSONObject)
 
 
 def read_by(expression: Expression) -> Iterator[Block | SubQuery]:
@@ -62,17 +54,5 @@ def conditions(expression: Expression) -> Iterator[EventCondition]:
     """The conditions in the braces of an expression, without those below it."""
     if isinstance(expression, Filtered | Next | Fold) and expression.condition is not None:
         yield expression.condition
-    if isinstance(expression, Fold) and expression.going_on is not None:
-        yield expression.going_on
-
-
-def atoms(condition: EventCondition) -> Iterator[Compared[Scalar] | Call | Truth]:
-    """The comparisons and tests of a condition."""
-    match condition:
-        case Not(operand):
-            yield from atoms(operand)
-        case Every(some) | Either(some):
-            for part in some:
-                yield from atoms(part)
-        case _:
-            yield condition
+    if isinstance(expression, Fold) and expression.continuing is not None:
+        yield expression.continuing

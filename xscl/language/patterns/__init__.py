@@ -1,1 +1,2 @@
-"""The part of the language that asks for events in order: EVENT and PATTERN (patterns-sase.md)."""
+"""The part of the language that asks for events in order: EVENT and PATTERN
+(docs/semantics.md#sase-patterns)."""

@@ -1,11 +1,10 @@
-"""From lark's tree to the nodes of a pattern: components, conditions, values (patterns-sase.md,
-section 1)."""
+"""From lark's tree to the nodes of a pattern: components, conditions, values
+(docs/semantics.md#reading-a-pattern)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal as OneOf
 from typing import cast
 
 from lark import Token
@@ -15,41 +14,32 @@ from xscl.language.checks.names import unquoted
 from xscl.language.sources import build_constant, build_window
 from xscl.language.syntax import (
     Aggregate,
-    Arithmetic,
     Attribute,
     Block,
-    Compared,
+    Call,
     Component,
     Consistency,
     Demand,
-    Either,
     Equivalence,
     EventPattern,
     Every,
     Item,
-    Literal,
-    Minus,
     Name,
-    PerCent,
     Read,
     Selected,
     Selection,
     Value,
     Window,
 )
+from xscl.language.values.build import build_condition, build_consistency, build_value, compared
 
 __all__ = [
-    "SPELT",
-    "Operator",
     "build_block",
-    "build_consistency",
     "build_items",
     "build_pattern",
     "build_selected",
 ]
 
-Operator = OneOf["=", "!=", "<", "<=", ">", ">="]
-SPELT: dict[str, str] = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _BLANK = re.compile(r"[ \t\r\n]+")
 
 
@@ -103,7 +93,7 @@ def build_items(builder: Builder, node: Branch) -> tuple[Item, ...]:
 
 def build_selected(builder: Builder, node: Branch) -> Selected:
     """A value in a constructor or a list."""
-    value = _value(builder, node, 1)
+    value = build_value(builder, node, 1, _leaf)
     return Selected(value, value.at)
 
 
@@ -145,15 +135,6 @@ def build_block(builder: Builder, node: Branch) -> Block:
     return Block(Name(text, at), builder.steps(node.children[1:], 0), at)
 
 
-def build_consistency(builder: Builder, node: Branch) -> Consistency:
-    """CONSISTENCY with its level."""
-    level, *windows = node.children
-    token = as_token(level)
-    window = build_window(builder, as_branch(windows[0])) if windows else None
-    spelt = cast(OneOf["strong", "middle", "weak"], token.lower())
-    return Consistency(spelt, window, builder.at(token))
-
-
 # Conditions.
 
 
@@ -169,44 +150,19 @@ def _qualification(builder: Builder, node: Branch) -> tuple[Selection | None, De
             nouns = [one for one in map(as_token, part.children) if one.type == "NOUN"]
             listed = tuple(map(builder.variable, nouns))
         else:
-            condition = _demand(builder, part, 1)
+            condition = build_condition(builder, part, 1, _atom)
     if token is not None:
         selection = Selection(token.lower().replace("-", "_"), listed, builder.at(token))
     return selection, condition
 
 
-def _demand(builder: Builder, node: Branch, depth: int) -> Demand:
-    at = builder.bounded(node, depth)
-    match node.data:
-        case "either":
-            return Either(_parts(builder, node.children, Either, depth), at)
-        case "every":
-            return _every(_parts(builder, node.children, Every, depth), at)
-        case "tests":
-            tests = tuple(_test(builder, as_branch(one)) for one in node.children[1:])
-            return _every(tests, at)
-    left, operator, right = node.children
-    first, second = (_value(builder, as_branch(side), depth) for side in (left, right))
-    spelt = SPELT.get(str(operator), str(operator))
-    return Compared(cast(Operator, spelt), first, second, at)
-
-
-def _parts(
-    builder: Builder,
-    nodes: Sequence[Node],
-    kind: type[Every[Demand]] | type[Either[Demand]],
-    depth: int,
-) -> tuple[Demand, ...]:
-    """The parts of a chain; one of the same kind among them gives its own."""
-    parts: list[Demand] = []
-    for node in nodes:
-        part = _demand(builder, as_branch(node), depth + 1)
-        parts += part.parts if isinstance(part, kind) else (part,)
-    return tuple(parts)
-
-
-def _every(parts: tuple[Demand, ...], at: int) -> Demand:
-    return parts[0] if len(parts) == 1 else Every(parts, at)
+def _atom(builder: Builder, node: Branch, depth: int) -> Demand:
+    if node.data == "tests":
+        tests = tuple(_test(builder, as_branch(one)) for one in node.children[1:])
+        return tests[0] if len(tests) == 1 else Every(tests, builder.first(node))
+    left, sign, right = node.children
+    first, second = (build_value(builder, as_branch(side), depth, _leaf) for side in (left, right))
+    return compared(sign, first, second, builder.first(node))
 
 
 def _test(builder: Builder, node: Branch) -> Equivalence:
@@ -224,30 +180,18 @@ def _test(builder: Builder, node: Branch) -> Equivalence:
 # Values.
 
 
-def _value(builder: Builder, node: Branch, depth: int) -> Value:
-    at = builder.bounded(node, depth)
-    children = node.children
+def _leaf(builder: Builder, node: Branch, depth: int) -> Value:
     match node.data:
-        case "string":
-            return Literal(unquoted(as_token(children[0])), at)
-        case "number":
-            number = Literal(builder.number(as_token(children[0])), at)
-            return number if len(children) == 1 else PerCent(number, at)
-        case "parameter":
-            return builder.parameter(as_token(children[0]))
         case "signed":
-            operand = _value(builder, as_branch(children[1]), depth + 1)
-            return Minus(operand, at) if as_token(children[0]) == "-" else operand
+            return cast(Value, build_value(builder, as_branch(node.children[1]), depth + 1, _leaf))
         case "aggregate":
-            return Aggregate(as_token(children[0]).lower(), _read(builder, children[1]), at)
-        case "read" | "bare":
-            return _read(builder, node)
-    depth += len(children) // 2
-    built = _value(builder, as_branch(children[0]), depth)
-    for operator, right in zip(children[1::2], children[2::2], strict=True):
-        sign = cast(OneOf["+", "-", "*", "/", "%"], str(operator))
-        built = Arithmetic(sign, built, _value(builder, as_branch(right), depth + 1), built.at)
-    return built
+            function, read = node.children
+            return Aggregate(as_token(function).lower(), _read(builder, read), builder.first(node))
+        case "call":
+            called, argument = node.children
+            value = build_value(builder, as_branch(argument), depth + 1, _leaf)
+            return Call(as_token(called).lower(), (value,), builder.first(node))
+    return _read(builder, node)
 
 
 def _read(builder: Builder, node: Node) -> Read:
@@ -267,7 +211,7 @@ def _read(builder: Builder, node: Node) -> Read:
 
 
 def _between(index: Branch) -> Iterator[Token]:
-    """What stands in brackets."""
+    """The index in brackets."""
     return (one for one in map(as_token, index.children) if one.type == "INDEX")
 
 

@@ -1,4 +1,4 @@
-"""What a pattern that parses says that cannot be meant (patterns-sase.md, section 7): of its
+"""What a pattern that parses says that cannot be meant (docs/semantics.md#refused-patterns): of its
 components, its strategy, its reads, its conjuncts and tests."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import cast
 from xscl.language.patterns.names import component_names
 from xscl.language.patterns.normal_form import MOST_CONJUNCTS, Clause, conjuncts, count
 from xscl.language.patterns.reads import NO_TEST_OF_TWO, Reading
-from xscl.language.patterns.walk import atoms, reads
+from xscl.language.patterns.walk import reads
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import (
     Attribute,
@@ -24,6 +24,7 @@ from xscl.language.syntax import (
     Read,
     Value,
 )
+from xscl.language.values.walk import atoms
 from xscl.language.walk import selected_values
 from xscl.times import NO_LENGTH
 
@@ -82,7 +83,7 @@ def _components(source: EventPattern) -> Iterator[Problem]:
         if component.plus and source.kind == "EVENT":
             yield Problem(component.at, "`+` belongs to PATTERN; write `PATTERN` for `EVENT`")
         if component.plus and component.negated:
-            yield Problem(component.at, "`+` cannot stand under `!`; one event forbids as many do")
+            yield Problem(component.at, "`+` cannot follow `!`; one event forbids as many do")
         if component.brackets and not component.plus:
             yield Problem(component.at, "`[]` is of several events; write `+` behind the type")
     yield from _names(source)
@@ -140,10 +141,9 @@ def _elsewhere(source: EventPattern) -> Iterator[Problem]:
 
 def consistency_problems(consistency: Consistency | None) -> Iterator[Problem]:
     """The problem of a level that matches cannot be of."""
-    if consistency is not None and consistency.level == "middle":
-        problem = "found `middle`, expected `strong` or `weak`: matches are not taken back yet"
-        yield Problem(consistency.at, problem)
-    elif consistency is not None and consistency.window is not None:
+    if consistency is None or consistency.level == "middle":
+        return
+    if consistency.window is not None:
         problem = f"`{consistency.level}` has no duration; write it alone"
         yield Problem(consistency.at, problem)
 
@@ -154,7 +154,7 @@ def _tests_under_or(condition: Demand | None, under: bool = False) -> Iterator[P
             return
         case Equivalence():
             if under:
-                problem = "a test cannot stand under OR; it is over all events of a match"
+                problem = "a test is not allowed under OR; it is over all events of a match"
                 yield Problem(condition.at, f"{problem}: write a comparison, or two queries")
         case _:
             for part in condition.parts:

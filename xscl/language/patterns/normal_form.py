@@ -1,5 +1,5 @@
 """The condition of a pattern in conjunctive normal form: a list of conjuncts, each a test or
-comparisons joined by OR (patterns-sase.md, section 2)."""
+comparisons joined by OR (docs/semantics.md#conjuncts)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What a name in a pattern's condition or SELECT may read: variables, indexes, aggregates
-(patterns-sase.md, sections 1, 5 and 7)."""
+(docs/semantics.md#reading-a-pattern, #refused-patterns)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _single(name: str, read: Read, component: Component, indexes: tuple[str, ...
         return None
     if read.index in ("", "..i-1"):
         written = f"{name}[{read.index}]"
-        return f"`{written}` stands in an aggregate alone, as in `avg({written}.x)`"
+        return f"`{written}` is allowed in an aggregate only, as in `avg({written}.x)`"
     return f"found `{name}[{read.index}]`, expected {_indexes(name, indexes)}"
 
 

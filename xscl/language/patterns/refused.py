@@ -1,4 +1,4 @@
-"""What was meant where a pattern's text was refused (patterns-sase.md, section 7).
+"""What was meant where a pattern's text was refused (docs/semantics.md#refused-patterns).
 
 It is looked at only then, so that every name can still be a name.
 """
@@ -34,7 +34,7 @@ _SIGNS = {
     "?": "write two queries, with it and without",
     "join": JOINED,
     "followed": JOINED,
-    ",": "several components stand in parentheses, as in `SEQ(A a, B b)`",
+    ",": "several components are written in parentheses, as in `SEQ(A a, B b)`",
 }
 _IN_STRUCTURES = ("*", "?", "|", ",", "JOIN", "FOLLOWED", "join", "followed")
 _SIGN = re.compile(r"(?ai:\b(?:LIKE|IN|BETWEEN|IS|JOIN|FOLLOWED)\b)|[&|*?,]")
@@ -50,12 +50,13 @@ def meant_by_pattern(pattern: str, at: int) -> Problem | None:
         problem = "`NOT` is not part of patterns; turn the comparison around: `!=`, `<=` for `>`"
         return Problem(word.start(), problem)
     if not asks and (word := _SEQ.search(before)) is not None:
-        problem = "a SEQ cannot stand in another; write all components in one, or publish the inner"
+        problem = "no SEQ is allowed in another; write all components in one, or publish the inner"
         return Problem(word.start(), problem)
     if not asks and pattern.startswith("+", at) and before.rstrip().endswith(")"):
         return Problem(at, "`+` repeats one component, not a sequence; publish the sequence first")
     if asks and pattern.startswith("(", at) and (word := _CALL.search(before)) is not None:
-        problem = f"`{word[1]}()` is no function of patterns, only avg, sum, min, max and count"
+        known = "avg, sum, min, max, count and canonical"
+        problem = f"`{word[1]}()` is no function of patterns, only {known}"
         return Problem(word.start(), problem)
     if asks and pattern.startswith(".", at) and (word := _CALL.search(before)) is not None:
         spaced = word[1].replace("-", " - ", 1)
@@ -73,6 +74,6 @@ def meant_by_pattern(pattern: str, at: int) -> Problem | None:
         option.start() == at or _NUMBER_BEFORE.search(pattern, 0, option.start())
     ):
         order = ", ".join(_OPTIONS)
-        problem = f"`{option[0]}` cannot stand here; a pattern's parts come in the order {order}"
+        problem = f"`{option[0]}` is not allowed here; a pattern's parts come in the order {order}"
         return Problem(option.start(), problem)
     return None

@@ -10,25 +10,21 @@ import re
 from xscl.language.checks.names import WORD
 from xscl.language.syntax import (
     Aggregate,
-    Arithmetic,
     Attribute,
     Block,
+    Call,
     Compared,
     Component,
     Equivalence,
-    Literal,
-    Minus,
-    Parameter,
-    PerCent,
     Read,
     Value,
 )
-from xscl.language.unparse import Wording, literal
+from xscl.language.unparse import Wording
+from xscl.language.values.unparse import value_text
 
 __all__ = ["PatternWording"]
 
 _WORD = re.compile(WORD)
-_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2}
 
 
 class PatternWording:
@@ -38,7 +34,7 @@ class PatternWording:
         self._blocks = Wording(text)
 
     def component(self, component: Component) -> str:
-        """A component as it stands in SEQ."""
+        """A component as it is in SEQ."""
         types = ", ".join(map(self.type, component.types))
         variable = "" if component.variable is None else f" {component.variable.text}"
         plus = "+" if component.plus else ""
@@ -72,32 +68,18 @@ def _against(test: Equivalence) -> str:
             return f" = {value(test.constant)}"
 
 
-def value(one: Value, tightness: int = 0) -> str:
+def value(one: Value) -> str:
     """A value of a condition, or of SELECT."""
+    return value_text(one, _leaf)
+
+
+def _leaf(one: Read | Aggregate | Call) -> str:
     match one:
-        case Literal():
-            return literal(one)
-        case PerCent(number):
-            return f"{literal(number)}%"
-        case Parameter(name):
-            return f":{name}"
-        case Read():
-            return read(one)
-        case Aggregate(function, of):
-            return f"{function}({read(of)})"
-        case Minus(operand):
-            inner = value(operand, 3)
-            # `--` would begin a comment.
-            return f"- {inner}" if inner.startswith("-") else f"-{inner}"
-        case Arithmetic(operator, left, right):
-            level = _LEVELS[operator]
-            # A `/` that touches a name would be a step, a `%` behind a number per cent.
-            text = f"{value(left, level)} {operator} {value(right, level + 1)}"
-            return (
-                f"( {text})"
-                if level < tightness and text.startswith(":")
-                else (f"({text})" if level < tightness else text)
-            )
+        case Aggregate():
+            return f"{one.function}({read(one.read)})"
+        case Call():
+            return f"{one.function}({', '.join(map(value, one.arguments))})"
+    return read(one)
 
 
 def read(one: Read) -> str:

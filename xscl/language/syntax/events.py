@@ -1,23 +1,26 @@
 """The syntax tree of event queries: FILTER, NEXT, FOLD, UNION and WINDOW over streams and
-sub-queries (patterns-cel.md, section 1).
+sub-queries (docs/semantics.md#reading-an-event-query).
 
-Everything stands as it was written: what a name reads, and whether it may, is seen to later.
+Everything is as it was written; what a name reads, and whether it may, is checked later.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, ClassVar, Union
 from typing import Literal as OneOf
 
+from xscl.language.syntax.languages import EVENT_QUERIES, Language
 from xscl.language.syntax.paths import Block, Literal, Name, Parameter, Window
 from xscl.language.syntax.patterns import (
     Arithmetic,
+    Call,
     Compared,
     Consistency,
     Either,
     Every,
     Minus,
+    Not,
     PerCent,
 )
 
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Both",
-    "Call",
     "Computed",
     "Declared",
     "Deco",
@@ -39,7 +41,6 @@ __all__ = [
     "Grouping",
     "Named",
     "Next",
-    "Not",
     "Scalar",
     "Star",
     "Truth",
@@ -72,18 +73,8 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """`*` as an item of a list beside others, or in `COUNT(*)`."""
+    """`*` as an item of a list alongside others, or in `COUNT(*)`."""
 
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A function, a test or an aggregate by its name as written in lower case: `string-length(x)`,
-    `contains(a, b)`, `argmax(x, y)`, `count(*)`."""
-
-    function: str
-    arguments: tuple[Scalar | Star, ...]
     at: int
 
 
@@ -104,14 +95,6 @@ Scalar = Union[
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
-    """`NOT operand`."""
-
-    operand: EventCondition
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
 class Truth:
     """`TRUE` or `FALSE`."""
 
@@ -120,7 +103,12 @@ class Truth:
 
 
 EventCondition = Union[
-    "Compared[Scalar]", Call, Not, Truth, "Every[EventCondition]", "Either[EventCondition]"
+    "Compared[Scalar]",
+    Call,
+    "Not[EventCondition]",
+    Truth,
+    "Every[EventCondition]",
+    "Either[EventCondition]",
 ]
 """A test is a `Call`."""
 
@@ -172,7 +160,7 @@ class Fold:
     left: Expression
     right: Expression
     condition: EventCondition | None
-    going_on: EventCondition | None
+    continuing: EventCondition | None
     aggregates: tuple[Computed, ...]
     at: int
 
@@ -212,6 +200,8 @@ class Events:
     `declared` are the streams that the text before has declared and that the expression reads
     without a path.
     """
+
+    language: ClassVar[Language] = EVENT_QUERIES
 
     expression: Expression
     grouping: Grouping | None

@@ -1,5 +1,5 @@
 """The syntax tree of what every statement is made of: names, constants, paths with their filters,
-blocks and windows (language.md, sections 1 and 2).
+blocks and windows (docs/semantics.md#blocks, #filters).
 
 A *node test* is a string: `name`, `{uri}name`, `*`, `{*}name` (any namespace), each of
 these after `@` for an attribute, `.` for the node itself, `text()` for its text nodes.
@@ -9,7 +9,10 @@ A quoted name that would read as one of these is written `{}name`: `{}@type`, `{
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 from typing import Literal as OneOf
+
+from xscl.language.syntax.languages import JOINS, Language
 
 __all__ = [
     "Binary",
@@ -19,6 +22,7 @@ __all__ = [
     "Literal",
     "Name",
     "Negative",
+    "Nested",
     "Parameter",
     "Path",
     "Step",
@@ -45,7 +49,8 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`:name` in place of a constant; `parameters.bind` puts a literal in its stead (section 9).
+    """`:name` in place of a constant; `parameters.bind` puts a literal in its stead
+    (docs/language.md#parameters).
 
     One that is left open stands for a string, or for a number where `number` says so.
     """
@@ -61,7 +66,7 @@ class Step:
 
     `axis` is how the step is reached from the one before it: `/` child (or attribute, or
     self, as `test` says), `//` descendant.  The first step of a relative path has `/`.
-    `variable` is what `-> v` or `AS v` binds; `filters` stand in the order written.
+    `variable` is what `-> v` or `AS v` binds; `filters` are in the order written.
     """
 
     axis: OneOf["/", "//"]
@@ -120,9 +125,23 @@ Condition = Path | Literal | Parameter | Function | Binary | Negative
 class Block:
     """A query block: a stream and the path that selects from each of its documents."""
 
+    language: ClassVar[Language] = JOINS
+
     stream: Name
     steps: tuple[Step, ...]
     at: int
+
+
+class Nested(Protocol):
+    """A query in place of a block."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The path to the nodes of its results."""
+
+    @property
+    def at(self) -> int:
+        """Where it begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,16 @@
 """The syntax tree of EVENT and PATTERN: components in order of time, a strategy, a condition over
-the attributes of their events (patterns-sase.md, section 1).
+the attributes of their events (docs/semantics.md#reading-a-pattern).
 
-Everything stands as it was written: what a name reads, and whether it may, is seen to later.
+Everything is as it was written; what a name reads, and whether it may, is checked later.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar, Union
+from typing import Any, ClassVar, Generic, TypeVar, Union
 from typing import Literal as OneOf
 
+from xscl.language.syntax.languages import PATTERNS, Language
 from xscl.language.syntax.paths import Block, Literal, Name, Parameter, Window
 
 _Value = TypeVar("_Value", covariant=True)
@@ -19,6 +20,7 @@ __all__ = [
     "Aggregate",
     "Arithmetic",
     "Attribute",
+    "Call",
     "Compared",
     "Component",
     "Consistency",
@@ -28,6 +30,7 @@ __all__ = [
     "EventPattern",
     "Every",
     "Minus",
+    "Not",
     "PerCent",
     "Read",
     "Selection",
@@ -79,7 +82,7 @@ class Attribute:
 class Read:
     """`x`, `x.p`, `a[i-1].p`, `a[].p`; without a variable a bare attribute.
 
-    `index` is what stands in the brackets, without white space: an empty text for `a[]`, None for
+    `index` is what is in the brackets, without white space: an empty text for `a[]`, None for
     no brackets.
     """
 
@@ -117,6 +120,16 @@ class Arithmetic(Generic[_Value]):
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A function, a test or an aggregate by its name as written in lower case: `canonical(x)`,
+    `contains(a, b)`, `argmax(x, y)`, `count(*)`."""
+
+    function: str
+    arguments: tuple[Any, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Minus(Generic[_Value]):
     """`- operand`."""
 
@@ -124,7 +137,9 @@ class Minus(Generic[_Value]):
     at: int
 
 
-Value = Union[Literal, Parameter, PerCent, Read, Aggregate, "Arithmetic[Value]", "Minus[Value]"]
+Value = Union[
+    Literal, Parameter, PerCent, Read, Aggregate, Call, "Arithmetic[Value]", "Minus[Value]"
+]
 
 
 # Conditions.
@@ -165,6 +180,14 @@ class Either(Generic[_Demand]):
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Not(Generic[_Demand]):
+    """`NOT operand`."""
+
+    operand: _Demand
+    at: int
+
+
 Demand = Union["Compared[Value]", Equivalence, "Every[Demand]", "Either[Demand]"]
 
 
@@ -173,7 +196,7 @@ Demand = Union["Compared[Value]", Equivalence, "Every[Demand]", "Either[Demand]"
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """`CONSISTENCY strong`; `window` is what stands behind `middle` in parentheses."""
+    """`CONSISTENCY strong`; `window` is what follows `middle` in parentheses."""
 
     level: OneOf["strong", "middle", "weak"]
     window: Window | None
@@ -183,6 +206,8 @@ class Consistency:
 @dataclass(frozen=True, slots=True)
 class EventPattern:
     """`EVENT structure WHERE condition …`, or PATTERN."""
+
+    language: ClassVar[Language] = PATTERNS
 
     kind: OneOf["EVENT", "PATTERN"]
     components: tuple[Component, ...]

@@ -1,11 +1,22 @@
 """The syntax tree of queries: joins and their predicates, SELECT and its constructors
-(language.md, sections 1, 3 and 5)."""
+(docs/semantics.md#joins)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 from typing import Literal as OneOf
 
+from xscl.language.syntax.eql import (
+    Alternatives,
+    Composition,
+    EventOf,
+    Excepted,
+    Quantified,
+    Repeated,
+    Sequenced,
+    Structure,
+)
 from xscl.language.syntax.events import (
     Both,
     Events,
@@ -17,12 +28,14 @@ from xscl.language.syntax.events import (
     Star,
     Windowed,
 )
+from xscl.language.syntax.languages import AUTOMATA, JOINS, Language
 from xscl.language.syntax.paths import Block, Literal, Name, Parameter, Step, VariablePath, Window
 from xscl.language.syntax.patterns import EventPattern, Value
 
 __all__ = [
     "Comparison",
     "Conjunction",
+    "Described",
     "Disjunction",
     "Element",
     "Insert",
@@ -45,7 +58,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """A side in a function: `lower-case`, `normalize-space` or `number`."""
+    """A side in a function: `canonical`, `lower-case`, `normalize-space` or `number`."""
 
     function: str
     operand: Side
@@ -89,8 +102,10 @@ class SubQuery:
     """`(query) path`: the result documents of a query as a stream of its own, and the path that
     selects from each of them.
 
-    The inner query bears the name of the outer one; its variables are its own.
+    The inner query has the name of the outer one; its variables are its own.
     """
+
+    language: ClassVar[Language] = JOINS
 
     query: Query
     steps: tuple[Step, ...]
@@ -104,6 +119,8 @@ class Join:
     A chain associates to the left; a group `(source)` is the source in it.
     """
 
+    language: ClassVar[Language] = JOINS
+
     operator: OneOf["FOLLOWED BY", "JOIN"]
     left: Source
     right: Source
@@ -112,14 +129,28 @@ class Join:
     at: int
 
 
-Source = Block | SubQuery | Join | EventPattern | Events
+@dataclass(frozen=True, slots=True)
+class Described:
+    """`AUTOMATON { … }`: the `Automaton` that it describes, None of a bad one, and the blocks of
+    its event types, in order; with SELECT, the fields of a result and what they are called
+    there."""
+
+    language: ClassVar[Language] = AUTOMATA
+
+    automaton: Any
+    blocks: tuple[Block, ...]
+    at: int
+    fields: tuple[tuple[str, str], ...] | None = None
+
+
+Source = Block | SubQuery | Join | EventPattern | Events | Described | Composition
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
     """What SELECT names of a pattern's match or of an event, in a list or a constructor."""
 
-    value: Value | Scalar | Star
+    value: Value | Scalar | Star | Quantified
     at: int
 
 
@@ -127,7 +158,7 @@ class Selected:
 class Item:
     """One item of a SELECT list: `x1`, `x4/title`, `x3 AS headline`.
 
-    The alias is a Clark name; `written` is how it stands in the text.  Of a pattern a value is
+    The alias is a Clark name; `written` is how it is in the text.  Of a pattern a value is
     selected, here and in constructors.
     """
 
@@ -204,6 +235,11 @@ class Query:
     publish: Name | None = None
     """The stream that its results feed."""
 
+    @property
+    def language(self) -> Language:
+        """The language that it is written in, without its sub-queries."""
+        return self.source.language
+
     def renamed(self, name: str) -> Query:
         """The same query under another name, with its sub-queries."""
         return replace(self, name=name, source=_renamed(self.source, name))
@@ -218,8 +254,25 @@ def _renamed(source: Source, name: str) -> Source:
             return replace(source, query=source.query.renamed(name))
         case Events():
             return replace(source, expression=_named(source.expression, name))
-        case Block() | EventPattern():
+        case Composition():
+            return replace(source, pattern=_of_structure(source.pattern, name))
+        case Block() | EventPattern() | Described():
             return source
+
+
+def _of_structure(structure: Structure, name: str) -> Structure:
+    match structure:
+        case EventOf(block):
+            if not isinstance(block, SubQuery):
+                return structure
+            return replace(structure, block=replace(block, query=block.query.renamed(name)))
+        case Sequenced(parts) | Alternatives(parts):
+            return replace(structure, parts=tuple([_of_structure(one, name) for one in parts]))
+        case Repeated(operand):
+            return replace(structure, operand=_of_structure(operand, name))
+        case Excepted(left, right):
+            left, right = _of_structure(left, name), _of_structure(right, name)
+            return replace(structure, left=left, right=right)
 
 
 def _named(expression: Expression, name: str) -> Expression:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from xscl.documents.events import Event, Waiting
+from xscl.documents.events import Event, PendingEvent
+from xscl.pattern_stage.layouts import END, NUMBER, slot_names
 
 if TYPE_CHECKING:
-    from pattern_stage.pattern import Slot
+    from xscl.pattern_stage.values.terms import Slot
 
 __all__ = ["EventLog", "Logged", "logged"]
 
@@ -28,19 +29,17 @@ class Logged(NamedTuple):
     start: int
     end: int
     number: int
-    whole: object
-    columns: dict[tuple[str, str], object]
+    columns: dict[tuple[str, ...], object]
 
-    def event(self, slots: Sequence[Slot]) -> Event:
+    def event(self, slots: Sequence[Slot | None]) -> Event:
         """It as its attributes stand now."""
-        columns = map(self.columns.get, _said(slots))
-        return (self.start, self.end, self.number, self.whole, *columns)
+        return (self.start, self.end, self.number, *map(self.columns.get, slot_names(slots)))
 
 
 @dataclass(slots=True)
 class _Chunk:
     number: int
-    events: list[Waiting] = field(default_factory=list)
+    events: list[PendingEvent] = field(default_factory=list)
     end: int = 0
     text: str | None = None
 
@@ -52,7 +51,7 @@ class EventLog:
         self._chunks: list[_Chunk] = []
         self._next = 0
 
-    def add(self, events: Sequence[Waiting]) -> None:
+    def add(self, events: Sequence[PendingEvent]) -> None:
         """Adds events as they come."""
         chunk = self._chunks[-1] if self._chunks else None
         at = 0
@@ -64,30 +63,39 @@ class EventLog:
             some = events[at : at + _FULL - len(chunk.events)]
             at += len(some)
             chunk.events += some
-            chunk.end = max(chunk.end, *[event[1] for _, event in some])
+            chunk.end = max(chunk.end, *[event[END] for _, event in some])
             chunk.text = None
 
-    def __iter__(self) -> Iterator[Waiting]:
+    def __iter__(self) -> Iterator[PendingEvent]:
         for chunk in self._chunks:
             yield from chunk.events
 
-    def forget(self, watermark: int) -> None:
-        """Lets go of chunks that the watermark has passed."""
+    def evict(self, watermark: int) -> None:
+        """Drops chunks that the watermark has passed."""
         chunks = self._chunks
         if chunks and chunks[0].end < watermark:
             self._chunks = [chunk for chunk in chunks if chunk.end >= watermark]
 
+    def withdraw(self, first: int, end: int, time: int) -> None:
+        """Drops the events of a time with numbers from `first` on and below `end`."""
+        for chunk in self._chunks:
+            if chunk.end < time:
+                continue
+            left = [one for one in chunk.events if not first <= one[1][NUMBER] < end]
+            if len(left) < len(chunk.events):
+                chunk.events, chunk.text = left, None
+
     def saved(
-        self, name_of: Callable[[int], str | None], slots_of: Callable[[int], Sequence[Slot]]
+        self, name_of: Callable[[int], str | None], slots_of: Callable[[int], Sequence[Slot | None]]
     ) -> Iterator[tuple[int, str]]:
         """The chunks by number, as JSON, without events of types that nobody reads any more."""
-        from pattern_stage.plan.saved import plain
+        from xscl.pattern_stage.plan.saved import plain
 
         for chunk in self._chunks:
             if chunk.text is None:
                 named = {kind: name_of(kind) for kind in {kind for kind, _ in chunk.events}}
                 types = [(kind, name) for kind, name in named.items() if name is not None]
-                said = [[kind, name, _said(slots_of(kind))] for kind, name in types]
+                said = [[kind, name, slot_names(slots_of(kind))] for kind, name in types]
                 there = [(kind, event) for kind, event in chunk.events if named[kind] is not None]
                 events = [[kind, plain([*event])] for kind, event in there]
                 chunk.text = json.dumps([said, events])
@@ -97,7 +105,7 @@ class EventLog:
 def logged(texts: Iterable[str]) -> list[Logged]:
     """The events of some chunks, in order of their numbers; one that several levels have is one,
     with all of its attributes that any has."""
-    from pattern_stage.plan.saved import raised
+    from xscl.pattern_stage.plan.saved import raised
 
     known: dict[tuple[str, int], Logged] = {}
     for text in texts:
@@ -105,15 +113,10 @@ def logged(texts: Iterable[str]) -> list[Logged]:
         types = {kind: (name, slots) for kind, name, slots in said}
         for kind, plain_event in events:
             name, slots = types[kind]
-            start, end, number, whole, *columns = map(raised, plain_event)
+            start, end, number, *columns = map(raised, plain_event)
             one = known.get((name, number))
             if one is None:
-                one = known[name, number] = Logged(name, start, end, number, whole, {})
-            one.columns.update(zip(map(tuple, slots), columns, strict=False))
-            if one.whole is None and whole is not None:
-                known[name, number] = one._replace(whole=whole)
+                one = known[name, number] = Logged(name, start, end, number, {})
+            there = zip(map(tuple, slots), columns, strict=False)
+            one.columns.update((slot, value) for slot, value in there if value is not None)
     return sorted(known.values(), key=lambda one: one.number)
-
-
-def _said(slots: Sequence[Slot]) -> list[tuple[str, str]]:
-    return [(slot.attribute.steps[0], slot.form.name) for slot in slots]

@@ -6,26 +6,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from xscl.consistency import STRONG, Level
 from xscl.documents.events import PLACES, EventType
 from xscl.event_queries.bounds import lengths
 from xscl.event_queries.compile import CompiledEvents, Open
 from xscl.stream_names import is_internal
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.stage import EventStage
-    from xscl.queries.levels.levels import Member
-    from xscl.queries.levels.stage_holders import Plan
+    from xscl.pattern_stage.plan.stage import EventStage
 
-__all__ = ["EventQuery"]
+__all__ = ["EventQuery", "Member"]
+
+
+class Member(Protocol):
+    """A subscription of an event query: its number, the first document that it sees, its values."""
+
+    order: int
+    since: int
+    values: tuple[object, ...]
 
 
 @dataclass(eq=False)
 class EventQuery:
     """A plan over types of events; `left_open` are the parameters whose values each subscription
     has of its own.  `feeds` are the streams that get its results; it has a sole subscription then,
-    `number`.  `weak` has the stages of subscriptions that wait for nothing."""
+    `number`.  `asked` is the consistency that is asked of it."""
 
     compiled: CompiledEvents
     feeds: tuple[str, ...] = ()
@@ -34,7 +41,7 @@ class EventQuery:
     level: int | None = None
     members: int = 0
     number: int = -1
-    weak: dict[int, Plan] = field(default_factory=dict)
+    asked: Level = STRONG
     _numbers: tuple[int, ...] = ()
     _open: list[tuple[int, int, Callable[..., str | float | int]]] = field(init=False)
 
@@ -46,23 +53,29 @@ class EventQuery:
             if isinstance(one, Open)
         ]
 
+    @property
+    def weak(self) -> bool:
+        """Whether it waits for nothing."""
+        return self.asked.name == "weak"
+
     def read(self, types: tuple[EventType, ...]) -> None:
         """From now on it is over these types: others each time that it comes again."""
         self.types = types
         self._numbers = tuple([one.number for one in types])
 
-    def add_to(self, stage: EventStage, member: Member) -> None:
-        """Adds a subscription to a stage."""
+    def add_to(self, stage: EventStage, member: Member, *, in_order: bool = False) -> None:
+        """Adds a subscription to a stage; `in_order` as in `TimedQuery`."""
         constants = self._constants(member.values)
         since = member.since << PLACES
         stage.add(
-            member.number,
+            member.order,
             self.compiled.root,
             self._numbers,
             constants,
             since,
             feeds=bool(self.feeds),
-            told=not any(map(is_internal, self.feeds)),
+            reports=not any(map(is_internal, self.feeds)),
+            in_order=in_order,
         )
 
     def windows(self, member: Member) -> Iterator[int]:

@@ -1,5 +1,5 @@
-"""What event queries must remember over a restart, or where their levels are made anew, as texts of
-JSON by what they are of: a snapshot of instances and buffers, and the events that time had not
+"""What event queries must remember over a restart, or where their levels are made again, as texts
+of JSON by what they are of: a snapshot of instances and buffers, and the events that time had not
 passed then or that have come since.  Snapshots of all levels are of one time.
 
 A level may have other queries afterwards, with other numbers: each finds what is its own.
@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Set
 
-from xscl.documents.events import EventType, Waiting
+from xscl.documents.events import EventType
+from xscl.queries.levels.consistency import PlanController
 from xscl.queries.levels.event_log import logged
 from xscl.queries.levels.event_types import EventTypes
-from xscl.queries.levels.stage_holders import Plan
 
 __all__ = ["Saved", "is_due", "recall", "save", "weak"]
 
@@ -27,14 +27,14 @@ _LENGTH = 200
 """Characters of a snapshot that are written as fast as an event is taken, about."""
 
 
-def is_due(plan: Plan) -> bool:
+def is_due(plan: PlanController) -> bool:
     """Whether so many events have come since the last snapshot that another one pays."""
     before = plan.snapshot
     return before is None or plan.logged > max(_FEW, len(before) // _LENGTH)
 
 
 def save(
-    of: str, plan: Plan, name: Callable[[int], str | None], types: EventTypes, to: Saved
+    of: str, plan: PlanController, name: Callable[[int], str | None], types: EventTypes, to: Saved
 ) -> None:
     """Saves a level's event queries, or one that is weak (`of` it), as of its last snapshot, or if
     it has none as it is now, given the names of queries."""
@@ -60,7 +60,7 @@ def weak(name: str) -> str:
 
 def recall(
     saved: Saved,
-    plans: Iterable[tuple[str, Plan, Set[EventType]]],
+    plans: Iterable[tuple[str, PlanController, Set[EventType]]],
     number: Callable[[str], int | None],
     types: EventTypes,
     flushed: int,
@@ -82,17 +82,15 @@ def recall(
             for since, some in json.loads(text):
                 plan.stage.miss(since, dict(some))
         known = {one.number for one in kinds}
-        waiting: list[Waiting] = []
         mark = _latest(before)
         for one in logged(kept.get(("events", of), ())):
             type_ = types.named(one.type)
             # A chunk may still have some that time has passed.
             if type_ is not None and type_ in known and (mark is None or one.end >= mark):
-                waiting.append((type_, one.event(plan.stage.slots(type_))))
+                plan.pending.append((type_, one.event(plan.stage.slots(type_))))
         now = _latest([json.loads(text) for text in kept.get(("mark", of), ())])
-        plan.catch_up(waiting, now, flushed)
-        # It was told before.
-        plan.stage.read()
+        # It was reported before.
+        plan.catch_up(now, flushed)
 
 
 def _shared(of: str) -> str:

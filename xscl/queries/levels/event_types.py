@@ -52,6 +52,15 @@ class EventTypes:
         self._uses[known] += 1
         return known
 
+    def selected_with(self, block: Block) -> list[EventType]:
+        """The types that have no events but in documents in which a block selects something."""
+        if not block.steps:
+            return [one for one in self._uses if one.stream == block.stream.text]
+        from xscl.language.same_query import bare
+
+        known = self._types.get(bare(block))
+        return [] if known is None else [known]
+
     def release(self, one: EventType) -> None:
         """Takes one pattern's use of a type back."""
         self._uses[one] -= 1

@@ -8,50 +8,86 @@ nothing, which have one each.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any
 
-from pattern_stage.bounds import MOST
+from xscl.consistency import STRONG, Level
 from xscl.documents.events import PLACES, EventType
+from xscl.documents.revisable import NONE_REVISABLE
+from xscl.pattern_stage.bounds import MOST
+from xscl.queries.levels.consistency import Controller, PatternController, PlanController
 from xscl.queries.levels.event_state import weak
-from xscl.queries.levels.stage_holders import Level, Patterns, Plan
+from xscl.queries.levels.timed_query import TimedQuery
 
 if TYPE_CHECKING:
-    from pattern_stage.memory import Memory
-    from pattern_stage.plan.stage import EventStage
-    from pattern_stage.processor import PatternStage
-    from xscl.patterns.compile import CompiledPattern
+    from xscl.language.syntax import Block
+    from xscl.pattern_stage.compositions.rates import MeasuredRates
+    from xscl.pattern_stage.layouts import Layouts
+    from xscl.pattern_stage.memory import Memory
+    from xscl.pattern_stage.plan.composites import CompositeStage
+    from xscl.pattern_stage.plan.outputs import Outputs
+    from xscl.pattern_stage.plan.stage import EventStage
+    from xscl.pattern_stage.processor import PatternStage
+    from xscl.pattern_stage.revising import RevisingPlans, RevisingStage
+    from xscl.patterns.compile_automaton import Arcs
     from xscl.queries.levels.event_query import EventQuery
     from xscl.queries.levels.event_types import EventTypes
+    from xscl.queries.levels.pattern_rows import PatternRows
+    from xscl.queries.subscription import Subscription
 
-__all__ = ["Levels", "Member", "PatternQuery"]
+__all__ = ["Levels", "PatternQuery", "StreamLevel"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
+class StreamLevel:
+    """The controllers of a level: of its patterns, of its event queries, and of each of these that
+    is weak, by number; `middle` and `middle_plans` have those of queries whose matches may be taken
+    back.  `composites` are those of patterns whose plans are of the algebra, by level."""
+
+    patterns: PatternController
+    plan: PlanController
+    middle: dict[Level, PatternController] = field(default_factory=dict)
+    middle_plans: dict[Level, PlanController] = field(default_factory=dict)
+    composites: dict[Level, PatternController] = field(default_factory=dict)
+    weak: dict[int, PlanController] = field(default_factory=dict)
+
+    @property
+    def of_patterns(self) -> Iterable[PatternController]:
+        """Those of patterns."""
+        return (self.patterns, *self.middle.values(), *self.composites.values())
+
+    @property
+    def plans(self) -> Iterable[PlanController]:
+        """Those of event queries."""
+        return (self.plan, *self.middle_plans.values(), *self.weak.values())
+
+    def step(
+        self, watermark: int | None, *, ended: bool
+    ) -> tuple[list[PatternRows], list[Outputs]]:
+        """What each has found, in order."""
+        rows = [one.step(watermark, ended=ended) for one in self.of_patterns]
+        return rows, [plan.step(watermark, ended=ended) for plan in self.plans]
+
+
+@dataclass(slots=True, eq=False)
 class PatternQuery:
-    """A pattern as its level has it."""
+    """A pattern as its level has it: the types of each of its components, and of its events, and
+    the consistency that is asked of it."""
 
-    compiled: CompiledPattern
-    types: tuple[tuple[EventType, ...], ...]
+    compiled: TimedQuery
+    components: tuple[tuple[EventType, ...], ...]
     since: int
     feeding: bool
+    asked: Level
     level: int | None = None
 
     @property
-    def all_types(self) -> set[EventType]:
+    def types(self) -> set[EventType]:
         """The types of its events."""
-        return {one for some in self.types for one in some}
-
-
-class Member(NamedTuple):
-    """A subscription of an event query: its number and name, its values, and the number of the
-    first document that it sees."""
-
-    number: int
-    name: str
-    values: Sequence[object]
-    since: int
+        return {*chain.from_iterable(self.components)}
 
 
 class Levels:
@@ -59,8 +95,8 @@ class Levels:
 
     `identity` orders the events of patterns that are of one time, by number; `without` are
     techniques that are switched off, `sharable` sets of streams, each of which is in one at most.
-    `members` are the subscriptions of event queries, `names` theirs, which the catalogue keeps;
-    `stale`, the stages must be made anew; `version` grows with each change.
+    `outputs` has the subscriptions of event queries by number, `called` is how many of them have a
+    callback.  If `stale`, the stages must be made again; `version` grows with each change.
     """
 
     def __init__(
@@ -74,17 +110,32 @@ class Levels:
         self.most = most
         self.types = types
         self._identity = identity
+        self.declared = self.revisable = NONE_REVISABLE
+        """The streams whose documents may be retracted: those of callers, and with them those to
+        which queries publish what may be taken back."""
+        self.default = STRONG
+        """The consistency of queries that ask for none."""
+        self.rates: dict[str, float] = {}
+        """Events a second of streams, as far as they were given."""
+        self._measured: MeasuredRates | None = None
+        self.clocks: Mapping[str, int] = {}
+        """The newest time of a document of each stream."""
+        self._stream_of: dict[int, str] = {}
+        """By type."""
         self.without = frozenset(without)
         self.sharable = tuple(map(frozenset, sharable))
-        self.members: Callable[[], Iterable[tuple[EventQuery, Member]]] = tuple
-        self.names: Callable[[int], str | None] = lambda number: None
+        # A list, as there may be very many: numbers ascend.
+        self.outputs: list[Subscription | None] = []
+        self.called = 0
         self.stale = False
         self.version = 0
-        self.all: list[Level] = []
+        self.all: list[StreamLevel] = []
         self.patterns: dict[int, PatternQuery] = {}
         self.events: dict[EventQuery, None] = {}
-        self._unplaced: dict[int, PatternQuery] = {}
-        self._unplaced_events: dict[EventQuery, list[Member]] = {}
+        self._unplaced: dict[PatternQuery | EventQuery, list[Callable[[], None]]] = {}
+        """Queries without a level, with what adds each of their subscriptions to it."""
+        self.changed: dict[int, tuple[Arcs, str | None]] = {}
+        """The arcs of automata that have changed, and their text once somebody has asked."""
         self._alike: dict[int, int] = {}
         """By type of a sharable stream the type that stands for all that share with it."""
         self._first: dict[frozenset[str], int] = {}
@@ -92,122 +143,259 @@ class Levels:
     def __bool__(self) -> bool:
         return bool(self.patterns or self.events)
 
-    def add(self, number: int, compiled: CompiledPattern, since: int, *, feeding: bool) -> None:
+    def add(self, number: int, compiled: TimedQuery, since: int, *, feeding: bool) -> None:
         """Takes in a pattern that sees the documents from number `since` on, and may be `feeding`
         a stream; `place` sets its level."""
         types = tuple(tuple(map(self.types.take, blocks)) for blocks in compiled.blocks)
-        pattern = PatternQuery(compiled, types, since, feeding)
-        self.patterns[number] = self._unplaced[number] = pattern
+        asked = compiled.level or self.default
+        pattern = PatternQuery(compiled, types, since, feeding, asked)
+        self.patterns[number] = pattern
+        self._unplaced[pattern] = [partial(self._add, number, pattern)]
 
     def remove(self, number: int) -> None:
         """Takes out a pattern."""
         pattern = self.patterns.pop(number)
-        self._unplaced.pop(number, None)
-        if pattern.level is not None and not self.stale:
-            self.all[pattern.level].patterns.stage.remove(number)
-        for types in pattern.types:
-            for one in types:
-                self.types.release(one)
+        self.changed.pop(number, None)
+        self._unplaced.pop(pattern, None)
+        controller = self.controller(pattern)
+        if controller is not None and not self.stale:
+            controller.stage.remove(number)
+        for one in chain.from_iterable(pattern.components):
+            self.types.release(one)
         self.version += 1
 
-    def subscribe(self, query: EventQuery, member: Member) -> None:
-        """Takes in a subscription of an event query; of a new one `place` sets the level."""
+    def controller(self, pattern: PatternQuery) -> PatternController | None:
+        """The controller of a pattern; None of one that has no level yet."""
+        if pattern.level is None:
+            return None
+        level = self.all[pattern.level]
+        takes_back = pattern.asked.name == "middle" and not self._only_adds(pattern)
+        asked = pattern.asked if takes_back else STRONG
+        controllers: dict[Level, PatternController]
+        make: Callable[[Level], object]
+        if pattern.compiled.composite:
+            controllers, make = level.composites, self._composite_stage
+        elif takes_back:
+            controllers, make = level.middle, self._revising_stage
+        else:
+            return level.patterns
+        if asked not in controllers:
+            stage: Any = make(asked)
+            controllers[asked] = PatternController(stage)
+            self.version += 1
+        return controllers[asked]
+
+    def plan(self, query: EventQuery, number: int) -> PlanController:
+        """The controller of a subscription, by its number, of an event query that has a level."""
+        assert query.level is not None
+        level = self.all[query.level]
+        if query.weak:
+            return level.weak[number]
+        if query.asked.name != "middle" or self._only_adds(query):
+            return level.plan
+        if query.asked not in level.middle_plans:
+            level.middle_plans[query.asked] = PlanController(self.stage_for(query))
+            self.version += 1
+        return level.middle_plans[query.asked]
+
+    def stage_for(self, query: EventQuery) -> EventStage:
+        """A new stage for an event query."""
+        if query.asked.name != "middle" or self._only_adds(query):
+            return self.event_stage()
+        return self._revising_plans(query.asked, self._alike)
+
+    def _revising_plans(
+        self, level: Level, alike: Mapping[int, int], layout: Layouts | None = None
+    ) -> RevisingPlans:
+        from xscl.pattern_stage.plan.rules import SWITCHES
+        from xscl.pattern_stage.revising import RevisingPlans
+
+        return RevisingPlans(
+            self.without & SWITCHES,
+            alike,
+            self.most,
+            window=level.window,
+            clock=self._clock,
+            layout=layout,
+        )
+
+    def _composite_stage(self, level: Level) -> CompositeStage:
+        from xscl.pattern_stage.compositions.rates import MeasuredRates
+        from xscl.pattern_stage.plan.composites import CompositeStage
+        from xscl.pattern_stage.plan.rules import INDEXES, SWITCHES
+        from xscl.pattern_stage.plan.stage import EventStage
+
+        def made(layout: Layouts) -> EventStage:
+            if level.name == "middle":
+                return self._revising_plans(level, {}, layout)
+            shared = "share_operators" not in self.without
+            off = self.without & SWITCHES if shared else self.without | SWITCHES - INDEXES
+            return EventStage(off, {}, self.most, layout)
+
+        def given(type_: int) -> float | None:
+            return self.rates.get(self._stream_of[type_])
+
+        if self._measured is None:
+            self._measured = MeasuredRates()
+        return CompositeStage(made, self.most, given, self._measured, self.without)
+
+    def _only_adds(self, query: PatternQuery | EventQuery) -> bool:
+        """Whether nothing that comes takes a match of a query away."""
+        return query.compiled.monotone and not self.may_change(query.types)
+
+    def rearrange(self, number: int, arcs: Arcs, since: float) -> bool:
+        """An automaton, which has them already, has these arcs from a time on; returns whether they
+        need of events that have come what was not kept of them."""
+        self.changed[number] = arcs, None
+        controller = self.controller(self.patterns[number])
+        if controller is None or self.stale:
+            return False
+        if controller.stage.freed(number):
+            # Runs that came to nothing by the arcs before may come to something now.
+            self.stale = True
+            self.version += 1
+            return False
+        lived = [(one.life, one.compiled) for one in arcs.versions]
+        lacks = controller.stage.rearrange(number, lived, len(arcs.states), arcs.final, since)
+        if lacks:
+            # What is read of events is more from now on.
+            self.version += 1
+        return lacks
+
+    def promise(self, block: Block, time: int) -> None:
+        """No document comes any more that is before a time and in which a block selects
+        something."""
+        if block.stream.text in self.revisable:
+            return
+        types = {one.number: time for one in self.types.selected_with(block)}
+        for level in self.all if types else ():
+            level.patterns.stage.promise(types)
+
+    def changed_arcs(self) -> Iterator[tuple[int, str]]:
+        """The numbers of automata whose arcs have changed, with their arcs as text."""
+        from xscl.patterns.change_arcs import text_of_arcs
+
+        for number, (arcs, text) in self.changed.items():
+            if text is None:
+                text = text_of_arcs(arcs)
+                self.changed[number] = arcs, text
+            yield number, text
+
+    def members(self) -> Iterator[tuple[EventQuery, Subscription]]:
+        """The subscriptions of event queries."""
+        for one in self.outputs:
+            if one is not None and one.wiring.events is not None:
+                yield one.wiring.events, one
+
+    def name(self, number: int) -> str | None:
+        """The name of an event query, None where there is none of a number."""
+        one = self.outputs[number] if number < len(self.outputs) else None
+        return None if one is None else one.name
+
+    def subscribe(self, query: EventQuery, member: Subscription) -> None:
+        """Adds a subscription of an event query; of a new one `place` sets the level."""
+        self.outputs += repeat(None, member.order + 1 - len(self.outputs))
+        self.outputs[member.order] = member
+        self.called += member.on_match is not None
         if not query.members:
+            query.asked = query.compiled.level or self.default
             query.read(tuple(map(self.types.take, query.compiled.blocks)))
+            self._stream_of.update((one.number, one.stream) for one in query.types)
             self._share(query.types)
             self.events[query] = None
-            self._unplaced_events[query] = []
+            self._unplaced[query] = []
         query.members += 1
-        query.number = member.number
+        query.number = member.order
         if query.level is None:
-            self._unplaced_events[query].append(member)
+            self._unplaced[query].append(partial(self._add_member, query, member))
         else:
             self._add_member(query, member)
             self.version += 1
 
-    def unsubscribe(self, query: EventQuery, number: int) -> None:
-        """Takes out a subscription, and with the last one its event query."""
+    def unsubscribe(self, query: EventQuery, member: Subscription) -> None:
+        """Removes a subscription, and with the last one its event query."""
+        self.outputs[member.order] = None
+        self.called -= member.on_match is not None
         query.members -= 1
-        if self.stale:
-            # It may be on another level than its stage, and all of these are made anew.
-            query.weak.pop(number, None)
-        elif query.level is not None:
-            level = self.all[query.level]
-            level.plan_of(query, number).stage.remove(number)
-            if query.compiled.weak:
-                level.weak.remove(query.weak.pop(number))
+        # If stale, it may be on another level than its stage, and all of these are made again.
+        if not self.stale and query.level is not None:
+            self.plan(query, member.order).stage.remove(member.order)
+        for level in self.all if query.weak else ():
+            level.weak.pop(member.order, None)
         if not query.members:
             del self.events[query]
-            self._unplaced_events.pop(query, None)
+            self._unplaced.pop(query, None)
             for one in query.types:
                 self.types.release(one)
             query.level = None
         self.version += 1
 
-    def place(self, level_of: Callable[[Iterable[str]], int], *, anew: bool) -> None:
+    def place(self, level_of: Callable[[Iterable[str]], int], *, again: bool) -> None:
         """Puts the queries onto their levels, given that of a query over some streams: those
-        that have none or, where the graph of streams is another one, `anew`."""
+        that have none or, where the graph of streams is another one, all `again`."""
         unplaced, self._unplaced = self._unplaced, {}
-        for number, pattern in (self.patterns if anew else unplaced).items():
-            level = self._level(level_of({one.stream for one in pattern.all_types}))
-            if pattern.level is None:
-                self._add(number, pattern, level)
-            self.stale |= pattern.level not in (None, level)
-            pattern.level = level
-        members, self._unplaced_events = self._unplaced_events, {}
-        for query in [*(self.events if anew else members)]:
-            level = self._level(level_of({one.stream for one in query.types}))
+        queries: Iterable[PatternQuery | EventQuery] = unplaced
+        if again:
+            queries = (*self.patterns.values(), *self.events)
+        for query in queries:
+            level = level_of({one.stream for one in query.types})
+            while len(self.all) <= level:
+                self.all.append(self._new_level())
             self.stale |= query.level not in (None, level)
             query.level = level
-            for member in members.get(query, ()):
-                self._add_member(query, member)
+            for add in unplaced.get(query, ()):
+                add()
         self.version += 1
+
+    def dearer(self) -> int:
+        """How many compositions have a plan that costs a fifth more than the best of now."""
+        stages: Iterator[Any] = (
+            one.stage for level in self.all for one in level.composites.values()
+        )
+        return sum(len(stage.dearer()) for stage in stages)
 
     def renew_patterns(self) -> None:
         """Makes the stages of patterns again, which remember nothing but how many events were
         dropped."""
         for level in self.all:
-            dropped = _dropped(level.patterns)
-            level.patterns = Patterns(self._pattern_stage(), dropped=dropped)
+            dropped = sum(one.all_dropped for one in level.of_patterns)
+            level.patterns = PatternController(self._pattern_stage(), dropped=dropped)
+            level.middle, level.composites = {}, {}
         for number, pattern in self.patterns.items():
-            assert pattern.level is not None
-            self._add(number, pattern, pattern.level)
+            self._add(number, pattern)
         self.stale = False
         self.version += 1
 
     def renew_plans(self) -> None:
         """The same of event queries."""
         for level in self.all:
-            dropped = sum(map(_dropped, level.plans))
-            level.plan, level.weak = Plan(self.event_stage(), dropped=dropped), []
+            dropped = sum(plan.all_dropped for plan in level.plans)
+            level.plan = PlanController(self.event_stage(), dropped=dropped)
+            level.middle_plans, level.weak = {}, {}
         for query, member in self.members():
             self._add_member(query, member)
         self.version += 1
 
-    def plans(self) -> Iterator[tuple[str, Plan, set[EventType]]]:
-        """The stages of event queries, each with its name in a state file and the types that it
-        reads."""
+    def plans(self) -> Iterator[tuple[str, PlanController, set[EventType]]]:
+        """The controllers of event queries, each with its name in a state file and the types that
+        it reads."""
         for place, level in enumerate(self.all):
-            queries = [one for one in self.events if one.level == place]
-            read = {kind for one in queries if not one.compiled.weak for kind in one.types}
-            yield str(place), level.plan, read
-            for query in queries:
-                for number, plan in query.weak.items():
-                    yield weak(self.names(number) or ""), plan, set(query.types)
-
-    def plans_in_order(self) -> Iterator[Plan]:
-        """Those of event queries that wait for time to pass, level by level."""
-        return (level.plan for level in self.all)
-
-    def plans_of(self, query: EventQuery) -> Collection[Plan]:
-        """The stages that have the subscriptions of an event query."""
-        assert query.level is not None
-        return query.weak.values() if query.compiled.weak else (self.all[query.level].plan,)
+            read: dict[PlanController, set[EventType]] = {level.plan: set()}
+            for query in self.events:
+                if query.level == place and not query.weak:
+                    read.setdefault(self.plan(query, query.number), set()).update(query.types)
+            for at, (plan, types) in enumerate(read.items()):
+                yield f"{place} {at}" if at else str(place), plan, types
+            for number, plan in level.weak.items():
+                one = self.outputs[number]
+                assert one is not None
+                assert one.wiring.events is not None
+                yield weak(one.name), plan, set(one.wiring.events.types)
 
     def event_stage(self) -> EventStage:
         """A new stage for event queries."""
-        from pattern_stage.plan.rules import SWITCHES
-        from pattern_stage.plan.stage import EventStage
+        from xscl.pattern_stage.plan.rules import SWITCHES
+        from xscl.pattern_stage.plan.stage import EventStage
 
         return EventStage(self.without & SWITCHES, self._alike, self.most)
 
@@ -215,7 +403,8 @@ class Levels:
         """Queries that have exceeded a bound, and why: they are to be removed."""
         stopped: dict[int, str] = {}
         for level in self.all:
-            stopped |= level.patterns.stage.stopped
+            for one in level.of_patterns:
+                stopped |= one.stage.stopped
             for plan in level.plans:
                 stopped |= plan.stage.stopped
         return stopped
@@ -225,7 +414,7 @@ class Levels:
     @property
     def windows(self) -> set[int]:
         """The windows of all patterns that end, in microseconds, and what bounds event queries."""
-        some = {one.compiled.pattern.within for one in self.patterns.values()}
+        some = {one.compiled.within for one in self.patterns.values()}
         ends = {within for within in some if within is not None}
         return ends | {one for query, of in self.members() for one in query.windows(of)}
 
@@ -245,24 +434,24 @@ class Levels:
 
     def reach(self, types: Iterable[EventType]) -> int:
         """For how long (microseconds) after its time an event of some types can be reached."""
-        stages = [level.patterns.stage for level in self.all]
+        stages = [one.stage for level in self.all for one in level.of_patterns]
         return max([stage.reach(one.number) for one in types for stage in stages], default=0)
 
     @property
     def memories(self) -> dict[int, Memory]:
         """What patterns remember beyond the events retained, by number."""
-        of = [level.patterns.stage.memories for level in self.all]
+        of = [one.stage.memories for level in self.all for one in level.of_patterns]
         return {number: one for some in of for number, one in some.items()}
 
     def stats(self) -> dict[str, int]:
         """What patterns hold, and how many events were dropped, for `Engine.stats`."""
-        return _totals(self._pattern_stage().stats(), [level.patterns for level in self.all])
+        patterns = chain.from_iterable(level.of_patterns for level in self.all)
+        return _totals(self._pattern_stage().stats(), patterns)
 
     def event_stats(self) -> dict[str, int]:
         """The same of event queries."""
-        return _totals(
-            self.event_stage().stats(), [plan for level in self.all for plan in level.plans]
-        )
+        plans = chain.from_iterable(level.plans for level in self.all)
+        return _totals(self.event_stage().stats(), plans)
 
     # Inside
 
@@ -273,51 +462,99 @@ class Levels:
                     first = self._first.setdefault(streams, one.number)
                     self._alike.setdefault(one.number, first)
 
-    def _level(self, level: int) -> int:
-        while len(self.all) <= level:
-            self.all.append(self._new_level())
-        return level
-
-    def _new_level(self) -> Level:
-        return Level(Patterns(self._pattern_stage()), Plan(self.event_stage()))
+    def _new_level(self) -> StreamLevel:
+        patterns = PatternController(self._pattern_stage())
+        return StreamLevel(patterns, PlanController(self.event_stage()))
 
     def _pattern_stage(self) -> PatternStage:
-        from pattern_stage.processor import PatternStage
-        from pattern_stage.switches import SWITCHES
+        from xscl.pattern_stage.processor import PatternStage
+        from xscl.pattern_stage.switches import SWITCHES
 
         return PatternStage(self.without & SWITCHES, self._identity, self.most)
 
-    def _add(self, number: int, pattern: PatternQuery, level: int) -> None:
-        self.add_to(self.all[level].patterns.stage, number, pattern)
+    def _revising_stage(self, level: Level) -> RevisingStage:
+        from xscl.pattern_stage.revising import RevisingStage
+        from xscl.pattern_stage.switches import SWITCHES
 
-    @staticmethod
-    def add_to(stage: PatternStage, number: int, pattern: PatternQuery) -> None:
-        """Adds a pattern to a stage."""
-        stage.add(
-            number,
-            pattern.compiled.pattern,
-            tuple(tuple(one.number for one in types) for types in pattern.types),
-            pattern.compiled.constants,
-            since=pattern.since << PLACES,
-            weak=pattern.compiled.weak,
+        return RevisingStage(
+            self.without & SWITCHES,
+            self._identity,
+            self.most,
+            window=level.window,
+            clock=self._clock,
         )
 
-    def _add_member(self, query: EventQuery, member: Member) -> None:
+    @property
+    def clocked(self) -> dict[str, int]:
+        """The clocks that matches go by which may be taken back, or changes of arcs."""
+        some: list[PatternQuery | EventQuery] = [
+            one
+            for one in self.patterns.values()
+            if one.asked.name == "middle" or one.compiled.dynamic
+        ]
+        some += [one for one in self.events if one.asked.name == "middle"]
+        streams = {kind.stream for one in some for kind in one.types}
+        return {one: self.clocks[one] for one in sorted(streams & self.clocks.keys())}
+
+    def _clock(self, types: Iterable[int]) -> int | None:
+        """The newest time of a document of the streams of some types."""
+        times = [self.clocks.get(self._stream_of[one]) for one in types]
+        return max([time for time in times if time is not None], default=None)
+
+    def _add(self, number: int, pattern: PatternQuery) -> None:
+        controller = self.controller(pattern)
+        assert controller is not None
+        self.add_to(controller.stage, number, pattern)
+
+    def add_to(
+        self, stage: PatternStage | CompositeStage, number: int, pattern: PatternQuery
+    ) -> None:
+        """Adds a pattern to a stage."""
+        types = [[one.number for one in types] for types in pattern.components]
+        in_order = self.may_change(pattern.types)
+        for one in pattern.types:
+            self._stream_of[one.number] = one.stream
+        pattern.compiled.add_to(
+            stage,
+            number,
+            types,
+            pattern.since << PLACES,
+            weak=pattern.asked.name == "weak",
+            in_order=in_order,
+        )
+
+    def may_change(self, types: Iterable[EventType]) -> bool:
+        """Whether any event of some types may be retracted."""
+        revisable = self.revisable
+        return bool(revisable) and any(one.stream in revisable for one in types)
+
+    @property
+    def weak_reach(self) -> int | None:
+        """For how long weak patterns may name an event; None if there is none."""
+        from xscl.pattern_stage.processor import FOREVER
+
+        some = [one for one in self.patterns.values() if one.asked.name == "weak"]
+        return max([one.compiled.within or FOREVER for one in some], default=None)
+
+    def withdraw(self, stream: str, number: int, time: int) -> None:
+        """A document of a stream is retracted before the watermark has reached its time."""
+        read = {one.number for one in self.types if one.stream == stream}
+        for level in self.all if read else ():
+            for controller in (*level.of_patterns, *level.plans):
+                controller.withdraw(number, time)
+
+    def _add_member(self, query: EventQuery, member: Subscription) -> None:
         assert query.level is not None
         level = self.all[query.level]
-        if query.compiled.weak:
-            query.weak[member.number] = plan = Plan(self.event_stage(), weak=True)
-            level.weak.append(plan)
-        query.add_to(level.plan_of(query, member.number).stage, member)
+        if query.weak:
+            level.weak[member.order] = PlanController(self.event_stage(), weak=True)
+        in_order = self.may_change(query.types)
+        query.add_to(self.plan(query, member.order).stage, member, in_order=in_order)
 
 
-def _totals(none: Mapping[str, int], holders: Iterable[Patterns | Plan]) -> dict[str, int]:
+def _totals(none: Mapping[str, int], controllers: Iterable[Controller]) -> dict[str, int]:
     totals = Counter({**dict.fromkeys(none, 0), "dropped": 0})
-    for one in holders:
+    for one in controllers:
         totals.update(one.stage.stats())
         totals["dropped"] += one.dropped
     return dict(totals)
-
-
-def _dropped(one: Patterns | Plan) -> int:
-    return one.dropped + one.stage.stats().get("dropped", 0)

@@ -8,31 +8,32 @@ publishes are events of those above it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
-from pattern_stage.bounds import MOST
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvents
+from xscl.pattern_stage.bounds import MOST
+from xscl.pattern_stage.layouts import END, NUMBER
+from xscl.queries.levels.consistency import PatternController, PlanController
 from xscl.queries.levels.event_state import Saved, is_due, recall, save, weak
-from xscl.queries.levels.levels import Levels, Member
-from xscl.queries.levels.stage_holders import Patterns, Plan
-from xscl.queries.levels.witness_free import WitnessFree
+from xscl.queries.levels.levels import Levels
 
 if TYPE_CHECKING:
-    from pattern_stage.memory import Memory
-    from pattern_stage.plan.outputs import Outputs
     from xscl.documents.intake import Intake
+    from xscl.pattern_stage.memory import Memory
+    from xscl.pattern_stage.plan.outputs import Outputs
     from xscl.queries.levels.event_query import EventQuery
     from xscl.queries.levels.event_readers import EventReaders
     from xscl.queries.levels.event_types import EventTypes
     from xscl.queries.levels.pattern_rows import PatternRows
+    from xscl.queries.subscription import Subscription
 
 __all__ = ["PatternLevels", "Saved"]
 
 
-class PatternLevels(WitnessFree):
+class PatternLevels:
     """The patterns and event queries of one engine; to evaluation it is a second stage.
 
     `document` is a document held, by its number; `without` and `sharable` are as in `Levels`.
@@ -50,7 +51,6 @@ class PatternLevels(WitnessFree):
         self.nodes = nodes
         self.levels = Levels(types, self._identity, without, sharable, most)
         self._document = document
-        self._turn = 0
         self._saved_at = -1
         self._readers: EventReaders | None = None
         self._read_at = -1
@@ -76,39 +76,40 @@ class PatternLevels(WitnessFree):
     def wait(self, events: Iterable[TypedEvents]) -> None:
         """Takes events, which wait for the end of the step."""
         for holder, kind, some in events:
-            holder.waiting += zip(repeat(kind), some)
+            holder.pending += zip(repeat(kind), some)
 
     def rebuild(self, intake: Intake, memories: Mapping[int, Memory]) -> None:
         """Makes patterns, once `renew` was called and the events retained wait, what they were
         when these had been taken; `memories` are theirs, by number."""
         for level in self.levels.all:
-            level.patterns.rebuild(intake.watermark, intake.flushed, memories)
+            for controller in level.of_patterns:
+                controller.rebuild(intake.watermark, intake.flushed, memories)
 
     def _read(self) -> EventReaders:
         levels, readers = self.levels, self._no_readers()
-        of_patterns: list[set[EventType]] = [set() for _ in levels.all]
-        of_plans: dict[Plan, set[EventType]] = {}
+        of_patterns: dict[PatternController, set[EventType]] = {}
+        of_plans = {plan: types for _, plan, types in levels.plans()}
         for level in levels.all:
-            level.patterns.feeding = False
+            for controller in level.of_patterns:
+                controller.feeding, of_patterns[controller] = False, set()
         for pattern in levels.patterns.values():
-            if pattern.level is not None:
-                of_patterns[pattern.level] |= pattern.all_types
-                levels.all[pattern.level].patterns.feeding |= pattern.feeding
+            placed_on = levels.controller(pattern)
+            if placed_on is not None:
+                of_patterns.setdefault(placed_on, set()).update(pattern.types)
+                placed_on.feeding |= pattern.feeding
         placed = [one for one in levels.events if one.level is not None]
         for query in placed:
-            for plan in levels.plans_of(query):
-                of_plans.setdefault(plan, set()).update(query.types)
             if query.compiled.document:
                 readers.identified |= {one.stream for one in query.types}
-        for types, level in zip(of_patterns, levels.all, strict=True):
-            readers.of_patterns(level.patterns, types)
+        for controller, types in of_patterns.items():
+            readers.add(controller, types)
         # What a level asks of the outputs of those below is asked there, too.
         for number, level in reversed([*enumerate(levels.all)]):
             for query in placed:
                 if query.level == number and query.feeds:
-                    readers.of_outputs(level.plan_of(query, query.number), query)
+                    readers.of_outputs(levels.plan(query, query.number), query)
             for plan in level.plans:
-                readers.of_plan(plan, of_plans.get(plan, ()))
+                readers.add(plan, of_plans[plan])
         return readers
 
     def _no_readers(self) -> EventReaders:
@@ -125,21 +126,35 @@ class PatternLevels(WitnessFree):
         """What a pattern that is new finds in the documents retained, of which `events` are read.
         No other has to do with that; from then on it sees what comes, as all do."""
         pattern = self.levels.patterns[number]
-        assert pattern.level is not None
-        stage = self.levels.all[pattern.level].patterns.stage
+        controller = self.levels.controller(pattern)
+        assert controller is not None
+        stage = controller.stage
         stage.remove(number)
-        apart = Patterns(stage.apart())
-        self.levels.add_to(apart.stage, number, pattern)
+        separate = PatternController(stage.separate(), feeding=True)
+        self.levels.add_to(separate.stage, number, pattern)
         readers = self._no_readers()
-        readers.of_patterns(apart, pattern.all_types)
+        readers.add(separate, pattern.types)
         self.wait(events(readers))
-        weak = pattern.compiled.weak
-        rows = apart.catch_up(intake.watermark, intake.flushed, weak=weak)
-        stage.adopt(apart.stage, intake.next_number << PLACES)
+        # To a weak pattern it means nothing that the input had ended once.
+        flushed = 0 if pattern.asked.name == "weak" else intake.flushed
+        rows: PatternRows = separate.catch_up(intake.watermark, flushed)
+        # What nobody asks for is not found again.
+        rows.by_query()
+        stage.adopt(separate.stage, intake.next_number << PLACES)
         if stage.scattered:
             self.levels.stale = True
             self.levels.version += 1
         return rows
+
+    def reread(self, number: int, events: Callable[[EventReaders], Iterable[TypedEvents]]) -> None:
+        """Gives an automaton the events retained, read as it is now."""
+        pattern = self.levels.patterns[number]
+        controller = self.levels.controller(pattern)
+        assert controller is not None
+        readers = self._no_readers()
+        readers.add(controller, pattern.types)
+        coming = [(kind, one) for _, kind, some in events(readers) for one in some]
+        controller.stage.recall(number, coming)
 
     # What is remembered
 
@@ -148,16 +163,15 @@ class PatternLevels(WitnessFree):
         saved at another time it says only what has come since."""
         levels = self.levels
         plans = [*levels.plans()]
-        anew = levels.version != self._saved_at or any(is_due(plan) for _, plan, _ in plans)
+        afresh = levels.version != self._saved_at or any(is_due(plan) for _, plan, _ in plans)
         self._saved_at = levels.version
         saved: Saved = {}
         for of, plan, _ in plans:
-            if anew:
+            if afresh:
                 plan.snapshot = None
-                if plan.mark is not None:
-                    plan.forget(plan.mark)
-            save(of, plan, levels.names, levels.types, saved)
-            if anew:
+                plan.evict()
+            save(of, plan, levels.name, levels.types, saved)
+            if afresh:
                 plan.snapshot, plan.logged = saved[f"state\n{of}"], 0
         return saved
 
@@ -166,7 +180,7 @@ class PatternLevels(WitnessFree):
         levels = self.levels
         # What readers ask for has its place in events, too.
         _ = self.readers
-        numbers = {member.name: member.number for _, member in levels.members()}
+        numbers = {member.name: member.order for _, member in levels.members()}
         recall(saved, levels.plans(), numbers.get, levels.types, flushed)
 
     def clear(self) -> None:
@@ -191,35 +205,35 @@ class PatternLevels(WitnessFree):
     def look_back(
         self,
         query: EventQuery,
-        member: Member,
+        member: Subscription,
         events: Callable[[EventReaders], Iterable[TypedEvents]],
         intake: Intake,
     ) -> Outputs:
         """What a subscription of an event query finds among documents held, of which `events` are
         read; it remembers them from now on."""
         levels, types = self.levels, {one.number for one in query.types}
-        plan = Plan(levels.event_stage(), query.compiled.weak)
-        query.add_to(plan.stage, member)
+        plan = PlanController(levels.stage_for(query), query.weak)
+        query.add_to(plan.stage, member, in_order=levels.may_change(query.types))
         # What others ask of what it publishes is asked here, too.
         self.readers.of_outputs(plan, query)
         readers = self._no_readers()
-        readers.of_plan(plan, query.types)
+        readers.add(plan, query.types)
         self.wait(events(readers))
-        waiting, plan.waiting = plan.waiting, []
-        flushed, time = intake.flushed, intake.watermark
+        pending, time = plan.pending, intake.watermark
         if plan.weak:
-            time = max([event[1] for _, event in waiting], default=None)
-        outputs = plan.catch_up(waiting, time, flushed)
+            time = max([event[END] for _, event in pending], default=None)
+        outputs: Outputs = plan.catch_up(time, intake.flushed)
         more: Saved = {}
         if not plan.weak:
             # Of what others wait for, it sees what is retained as a whole.
-            seen = {event[2] for _, event in waiting}
-            for other in levels.plans_in_order():
-                of_types = [event for kind, event in other.log if kind in types]
-                missed = {event[2]: event[1] for event in of_types if event[2] not in seen}
+            seen = {event[NUMBER] for _, event in pending}
+            for level in levels.all:
+                logs = [one.log for one in level.plans if not one.weak]
+                of_types = [event for kind, event in chain.from_iterable(logs) if kind in types]
+                missed = {one[NUMBER]: one[END] for one in of_types if one[NUMBER] not in seen}
                 plan.stage.miss(member.since << PLACES, missed)
-        save(weak(member.name) if plan.weak else "", plan, levels.names, levels.types, more)
-        self._renew_plans(flushed, more)
+        save(weak(member.name) if plan.weak else "", plan, levels.name, levels.types, more)
+        self._renew_plans(intake.flushed, more)
         return outputs
 
     # A second stage
@@ -234,15 +248,13 @@ class PatternLevels(WitnessFree):
         """Whether there are patterns or event queries, which go by steps."""
         return bool(self.levels)
 
-    def advance(self, watermark: int | None, *, ended: bool = False) -> Sequence[Any]:
-        """The matches of the next level, until there is none."""
-        if self._turn == len(self.levels.all):
-            self._turn = 0
-            return ()
-        _ = self.readers
-        level = self.levels.all[self._turn]
-        self._turn += 1
-        return level.step(watermark, ended=ended)
+    def advance(
+        self, watermark: int | None, *, ended: bool = False
+    ) -> Iterator[tuple[Sequence[PatternRows], Sequence[Outputs]]]:
+        """The matches of each level, in order."""
+        for level in self.levels.all if self.timed else ():
+            _ = self.readers
+            yield level.step(watermark, ended=ended)
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a witness of a spine can be reached."""
@@ -253,8 +265,8 @@ class PatternLevels(WitnessFree):
         types = self.levels.types
         return self.levels.reach([one for one in types if one.whole and one.stream == stream])
 
-    def forget(
+    def evict(
         self, watermark: int | None, documents: Sequence[int], *, exact: bool = False
     ) -> None:
         """Drops documents."""
-        self.nodes.forget(documents)
+        self.nodes.drop(documents)

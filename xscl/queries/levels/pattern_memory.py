@@ -1,6 +1,7 @@
 """What patterns remember over a restart, as texts of JSON by query.
 
-An event is named by its document and nodes, as its number may be another one afterwards.
+An event is named by its document and nodes, as its number may be another one afterwards; what a run
+of an automaton has found is at a negative place, and is as it is.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from xscl.documents.events import EventNodes
 
 if TYPE_CHECKING:
-    from pattern_stage.memory import Memory
+    from xscl.pattern_stage.memory import Memory
 
 __all__ = ["memories_in", "text_of_memory"]
 
@@ -23,7 +24,7 @@ def text_of_memory(memory: Memory, nodes: EventNodes) -> str:
     if not memory.early and not memory.missed:
         return json.dumps(reported)
     early = [
-        [time, [[place, nodes.named(event)] for place, event in events]]
+        [time, [[at, event if at < 0 else nodes.named(event)] for at, event in events]]
         for time, events in memory.early
     ]
     missed = [[nodes.named(event), time] for event, time in memory.missed]
@@ -32,7 +33,7 @@ def text_of_memory(memory: Memory, nodes: EventNodes) -> str:
 
 def memories_in(texts: Mapping[int, str], nodes: EventNodes) -> dict[int, Memory]:
     """The memories of some texts, as far as their events are retained."""
-    from pattern_stage.memory import Memory
+    from xscl.pattern_stage.memory import Memory
 
     memories = {}
     for number, text in texts.items():
@@ -44,7 +45,7 @@ def memories_in(texts: Mapping[int, str], nodes: EventNodes) -> dict[int, Memory
         if isinstance(kept, list):
             continue
         for time, events in kept["early"]:
-            found = [(place, nodes.numbered(name)) for place, name in events]
+            found = [(at, tuple(name) if at < 0 else nodes.numbered(name)) for at, name in events]
             memory.early.append((time, [(at, one) for at, one in found if one is not None]))
         for name, time in kept["missed"]:
             if (event := nodes.numbered(name)) is not None:

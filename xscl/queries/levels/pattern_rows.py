@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.events import PLACES, EventNode
+from xscl.pattern_stage.layouts import NUMBER
 
 if TYPE_CHECKING:
-    from pattern_stage.found import Found, Group
-    from pattern_stage.processor import PatternStage
-    from xscl.patterns.compile import CompiledPattern
+    from xscl.pattern_stage.found import Found, FoundGroup
+    from xscl.pattern_stage.processor import PatternStage
+    from xscl.queries.levels.timed_query import TimedQuery
 
 __all__ = ["PatternReading", "PatternRows"]
 
@@ -29,6 +30,13 @@ class PatternRows:
         """Queries by number, with their matches."""
         return self._found().items()
 
+    def withdrawn(self) -> Iterable[tuple[int, Sequence[tuple[Found]]]]:
+        """Queries by number, with the matches of theirs that are taken back."""
+        rows: dict[int, list[tuple[Found]]] = {}
+        for one in self._stage.withdrawn():
+            rows.setdefault(one.number, []).append((one,))
+        return rows.items()
+
     def counts(self) -> Mapping[int, int]:
         """The number of matches of each query; where nobody looks at any, nobody goes through
         them."""
@@ -36,11 +44,11 @@ class PatternRows:
             return self._stage.counts()
         return {number: len(found) for number, found in self._found().items()}
 
-    def groups(self) -> Sequence[Group]:
+    def groups(self) -> Sequence[FoundGroup]:
         """The matches in groups of those of a query that end alike."""
         if self._rows is None and not self.feeding:
             return self._stage.groups()
-        from pattern_stage.found import Outcome, grouped
+        from xscl.pattern_stage.found import Outcome, grouped
 
         found = [one for some in self._found().values() for (one,) in some]
         return grouped(Outcome((one.number,), [one.events], None, one.time) for one in found)
@@ -58,8 +66,8 @@ class PatternReading:
 
     distinct = True
 
-    def __init__(self, pattern: CompiledPattern, node: Callable[[int], EventNode]) -> None:
-        self._names = tuple([component.name for component in pattern.pattern.components])
+    def __init__(self, pattern: TimedQuery, node: Callable[[int], EventNode]) -> None:
+        self._names = pattern.names
         self._node = node
 
     def read(
@@ -71,7 +79,7 @@ class PatternReading:
     def row(self, found: Found) -> OperatorRow:
         """The row of a match."""
         node = self._node
-        events = [(component, event[1]) for component, event in found.events]
+        events = [(component, event[NUMBER]) for component, event in found.events]
         nodes = [node(number) for _, number in events]
         return OperatorRow(
             tuple([number >> PLACES for _, number in events]),
@@ -82,5 +90,6 @@ class PatternReading:
                 bound=tuple([one.bound for one in nodes]),
                 start=found.start,
                 time=found.time,
+                values=found.register,
             ),
         )

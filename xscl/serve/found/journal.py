@@ -1,5 +1,6 @@
 """Matches in the order in which they were found, numbered and encoded once: what readers of events
-read from.
+read from.  That a match is taken back is an entry, too, with the id of the match and a number of
+its own; lists have neither of the two.
 
 A reader keeps a place, the number of the last match that it has; nothing is queued for it.  The
 newest matches are in memory, within bounds of number and bytes, and where there is a state file all
@@ -11,6 +12,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from xscl.durable.changes import Found
@@ -23,10 +25,17 @@ __all__ = ["Entry", "Journal", "Page", "Place"]
 
 
 _CHUNK = 256 * 1024
-"""Bytes of matches that are read at once."""
+"""Bytes of matches that are read at a time."""
 
 _FROM_FILE = 200
-"""Matches that are read from the file at once."""
+"""Matches that are read from the file at a time."""
+
+
+_GONE = 1_000
+"""After so many that are taken back, and twice those retained, those that are gone are dropped."""
+
+_LOOKED_AT = 1_000
+"""Matches that are looked at together for those that suit."""
 
 
 class Entry(NamedTuple):
@@ -37,11 +46,19 @@ class Entry(NamedTuple):
     query: str
     line: bytes
 
+    @property
+    def retracts(self) -> bool:
+        """Whether it takes the match of its id back."""
+        return self.line.startswith(_RETRACTION)
+
+
+_RETRACTION = b'{"retract": '
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a journal, after the match of a number; `life` tells journals apart, for one that
-    was only in memory begins anew with each process."""
+    """A place in a journal, after the match of a number; `life` distinguishes journals, for one
+    that was only in memory begins again with each process."""
 
     life: str
     number: int
@@ -83,12 +100,17 @@ class Journal:
         self._entries: dict[int, Entry] = {}
         self._oldest = self._next = self.newest + 1
         self._bytes = 0
+        self._numbers: dict[str, int] = {}
+        """Of the matches in memory that stand, by id."""
+        self._gone = set[int](() if file is None else file.gone())
+        """Numbers of retractions, and of the matches that they take back."""
+        self._most_gone = _GONE + 2 * len(self._gone)
         self._by_query = ByQuery(() if file is None else file.by_query())
         self._listeners: list[Callable[[], object]] = []
 
     @property
     def oldest(self) -> int:
-        """The number of the oldest match that is held; one more than the newest if none is."""
+        """The number of the oldest match that is retained; one more than the newest if none is."""
         return self._oldest if self._file is None else self._file.oldest
 
     def listen(self, listener: Callable[[], object]) -> None:
@@ -115,22 +137,58 @@ class Journal:
         for entry in entries:
             self._entries[entry.number] = entry
             self._bytes += len(entry.line)
+            if entry.retracts:
+                self._gone |= {entry.number, *self._retracted(entry)}
+            else:
+                self._numbers[entry.match] = entry.number
         self._by_query.add((entry.query, entry.number) for entry in entries)
         self.newest = entries[-1].number
         while len(self._entries) > self._keep or self._bytes > self._memory:
             gone = self._entries.pop(self._oldest)
             self._bytes -= len(gone.line)
+            if self._numbers.get(gone.match) == gone.number:
+                del self._numbers[gone.match]
             self._oldest += 1
         self._by_query.evict(self.oldest)
+        if len(self._gone) > self._most_gone:
+            self._gone = {one for one in self._gone if one >= self.oldest}
+            self._most_gone = _GONE + 2 * len(self._gone)
         for listener in self._listeners:
             listener()
+
+    def _retracted(self, entry: Entry) -> Iterable[int]:
+        """The number of the match that an entry takes back, if it is retained."""
+        number = self._numbers.pop(entry.match, None)
+        if number is None and self._file is not None:
+            number = self._file.before(entry.match, entry.number)
+        return () if number is None else (number,)
+
+    def stands(self, number: int) -> bool:
+        """Whether an entry is a match that was not taken back."""
+        return number not in self._gone
+
+    def standing(self, page: Page, after: int | None) -> list[Entry]:
+        """The entries of a page for a list: the matches that stand and, for one who goes on `after`
+        a number, the retractions of those before it."""
+        found = []
+        for one in page.entries:
+            news = after is not None and one.retracts and not self._is_after(one, after)
+            if news or self.stands(one.number):
+                found.append(one)
+        return found
+
+    def _is_after(self, retraction: Entry, number: int) -> bool:
+        """Whether the match that is taken back came after a number, too."""
+        some = range(max(number + 1, self._oldest), retraction.number)
+        entries = (self._entries.get(one) for one in some)
+        return any(one is not None and one.match == retraction.match for one in entries)
 
     def knows(self, place: Place) -> bool:
         """Whether a place is one in this journal."""
         return place.life == self.life and place.number <= self.newest
 
     def is_at_hand(self, number: int) -> bool:
-        """Whether all that is held after a number is in memory."""
+        """Whether all that is retained after a number is in memory."""
         return self._file is None or number + 1 >= self._oldest
 
     def after(self, number: int, queries: frozenset[str], most: int) -> Page:
@@ -141,7 +199,7 @@ class Journal:
         while True:
             newest, first = self.newest, max(number + 1, self._oldest)
             page = _page(self._between(first, newest, queries, most), number, first, newest, most)
-            # Where the engine's thread has let go of some meanwhile, they are to be counted.
+            # Where the engine's thread has evicted some meanwhile, they are to be counted.
             if self._oldest <= first or not self.is_at_hand(number):
                 return page
 
@@ -164,12 +222,39 @@ class Journal:
         newest = self.newest
         if not queries:
             return max(self.oldest - 1, newest - most)
-        latest = self._by_query.latest(self.oldest, newest, queries, most)
+        latest = [*islice(self._latest(queries), most)]
         return latest[-1] - 1 if latest else newest
 
     def latest(self, queries: frozenset[str], most: int) -> list[Entry]:
         """The latest matches of some queries, the latest first."""
-        numbers = self._by_query.latest(self.oldest, self.newest, queries, most)
+        return self._numbered([*islice(self._latest(queries), most)])
+
+    def _latest(self, queries: frozenset[str]) -> Iterator[int]:
+        """The numbers of the matches of some queries that stand, the latest first."""
+        last = self.newest
+        while numbers := self._by_query.latest(self.oldest, last, queries, _LOOKED_AT):
+            yield from filter(self.stands, numbers)
+            last = numbers[-1] - 1
+
+    def search(
+        self, queries: frozenset[str], suits: Callable[[Entry], bool], most: int
+    ) -> list[Entry]:
+        """The latest matches that suit, of some queries, or without any of all, in their order."""
+        found: list[Entry] = []
+        last = self.newest
+        while len(found) < most and last >= (oldest := self.oldest):
+            if queries:
+                numbers = self._by_query.latest(oldest, last, queries, _LOOKED_AT)
+            else:
+                numbers = list(range(last, max(last - _LOOKED_AT, oldest - 1), -1))
+            if not numbers:
+                break
+            found += filter(suits, self._numbered([*filter(self.stands, numbers)]))
+            last = numbers[-1] - 1
+        return found[:most][::-1]
+
+    def _numbered(self, numbers: Sequence[int]) -> list[Entry]:
+        """The matches of some numbers, in the order of these, which descend."""
         found = {one: entry for one in numbers if (entry := self._entries.get(one)) is not None}
         if self._file is not None and len(found) < len(numbers):
             missing = [one for one in numbers if one not in found]
@@ -177,13 +262,13 @@ class Journal:
         return [found[one] for one in numbers if one in found]
 
     def find(self, match: str) -> Entry | None:
-        """The newest entry of a match; None if it is held no more."""
-        for number in range(self.newest, self._oldest - 1, -1):
+        """The newest entry of a match; None if it is no longer retained, or was taken back."""
+        if (number := self._numbers.get(match)) is not None:
             entry = self._entries.get(number)
-            if entry is not None and entry.match == match:
+            if entry is not None:
                 return entry
         found = None if self._file is None else self._file.find(match)
-        return None if found is None else _entry(found)
+        return None if found is None or not self.stands(found.number) else _entry(found)
 
     def _between(
         self, first: int, last: int, queries: frozenset[str], most: int
@@ -202,7 +287,7 @@ def _entry(row: Found) -> Entry:
 
 
 def _page(found: Iterator[Entry], after: int, first: int, newest: int, most: int) -> Page:
-    """The page of entries after a number, those from the `first` on that is held."""
+    """The page of entries after a number, those from the `first` on that is retained."""
     lost = first - 1 - after
     entries, size = [], 0
     for entry in found:

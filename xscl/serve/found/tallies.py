@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xscl.durable.changes import Tallied
@@ -28,8 +27,8 @@ class Tally:
     _at: float = field(default_factory=time.time)
 
     def add(self, matches: int) -> None:
-        """Counts matches."""
-        self._rate = self.rate + matches / _MEAN
+        """Counts matches; fewer, where some were taken back."""
+        self._rate = self.rate + max(matches, 0) / _MEAN
         self._at = time.time()
         self.matches += matches
 
@@ -68,11 +67,12 @@ class Tallies:
         tally = self._tallies[query] = Tally(time.time())
         self._put(query, tally)
 
-    def count(self, queries: Iterable[str]) -> None:
-        """Counts matches by the names of their queries, in the transaction that is open."""
-        for query, matches in Counter(queries).items():
+    def count(self, matches: Mapping[str, int]) -> None:
+        """Counts matches by the names of their queries, less those that were taken back, in the
+        transaction that is open."""
+        for query, number in matches.items():
             tally = self.of(query)
-            tally.add(matches)
+            tally.add(number)
             self._put(query, tally)
 
     def drop(self, query: str) -> None:

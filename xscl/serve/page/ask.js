@@ -4,6 +4,7 @@ import { get, post } from "./api.js";
 import { el, fill, nothing, problem } from "./dom.js";
 import { editor } from "./editor.js";
 import { sides } from "./sides.js";
+import { line } from "./summary.js";
 import { counted, moment, number } from "./words.js";
 
 const PAUSE = 250;
@@ -12,24 +13,25 @@ const DRAFT = "xscl draft";
 
 export async function ask(place, { ended }) {
   const errors = el("ul", { class: "errors", id: "errors", "aria-live": "polite" });
-  const fields = el("div", { class: "fields" });
+  const fields = el("div", { class: "fields", oninput: () => { tries += 1; found.replaceChildren(); run.disabled = false; } });
   const history = el("input", { type: "checkbox", id: "history", checked: true });
-  const run = el("button", { class: "quiet", onclick: tried, disabled: true }, "Try it on what is held");
+  const run = el("button", { class: "quiet", onclick: tried, disabled: true }, "Try it");
   const take = el("button", { onclick: taken, disabled: true }, "Subscribe");
-  const told = el("p", { class: "told", role: "status" });
+  const outcome = el("p", { class: "outcome", role: "status" });
   const found = el("section", { class: "found", "aria-label": "What the dry run found" });
   const picture = el("section", { class: "picture", "aria-label": "What becomes of it" });
   const box = editor("Your question", changed);
   const starts = el("section", { class: "starts", "aria-labelledby": "starts" }, el("h2", { id: "starts" }, "Examples to start with"));
   let timer = 0;
+  let tries = 0;
   let asking = new AbortController();
 
   place.append(
     el("div", { class: "heading" }, el("h1", {}, "Ask")),
     el("div", { class: "asks" },
       el("div", { class: "writing" }, box.element, errors, fields,
-        el("div", { class: "row" }, take, run, el("label", { class: "check" }, history, "look at what is held, too")),
-        told, found, picture),
+        el("div", { class: "row" }, run, take, el("label", { class: "check" }, history, "also to what is retained")),
+        outcome, found, picture),
       starts));
 
   function changed(text) {
@@ -37,12 +39,15 @@ export async function ask(place, { ended }) {
     clearTimeout(timer);
     asking.abort();
     take.disabled = run.disabled = true;
+    // What the text before this one has found is not what this one finds.
+    tries += 1;
+    found.replaceChildren();
+    outcome.replaceChildren();
     timer = setTimeout(() => checked(text), PAUSE);
   }
 
   async function checked(text) {
     asking = new AbortController();
-    told.replaceChildren();
     if (!text.trim()) return shown({ queries: [], errors: [] }, text);
     try {
       const answer = await post("/check", { text }, asking.signal);
@@ -84,9 +89,11 @@ export async function ask(place, { ended }) {
 
   async function tried() {
     run.disabled = true;
+    const trying = ++tries;
     found.replaceChildren(el("p", { class: "dim" }, "Trying it…"));
     try {
       const answer = await post("/dry-run", { text: box.value, params: values() });
+      if (trying !== tries) return;
       const many = counted(answer.matches.length, "match", "matches");
       const all = answer.documents === answer.retained;
       const of = `${all ? "" : `the newest ${number(answer.documents)} of `}${counted(answer.retained, "document")}`;
@@ -97,10 +104,11 @@ export async function ask(place, { ended }) {
         answer.retained === 0 && nothing("Nothing to try it on.", "Documents are retained while a query can reach them, and none of these streams is read yet."),
         el("ol", { class: "matches-list" }, answer.shown.map((shown, index) => [shown, answer.matches[index]]).map(([shown, match]) => el("li", { class: "card" },
           el("details", {}, el("summary", {}, el("span", { class: "name" }, match.query),
-            el("span", { class: "values" }, match.documents.join(" · ")), moment(match.time)),
+            el("span", { class: "values" }, line(shown.summary)), moment(match.time)),
             sides({ match, ...shown }, false))))),
         answer.matches.length > answer.shown.length && el("p", { class: "dim" }, `The first ${answer.shown.length} are shown.`));
     } catch (error) {
+      if (trying !== tries) return;
       found.replaceChildren(problem(error));
     }
     run.disabled = false;
@@ -113,12 +121,12 @@ export async function ask(place, { ended }) {
       const params = Object.keys(given).length > 0 ? { params: given } : {};
       const { queries } = await post("/queries", { text: box.value, history: history.checked, ...params });
       const names = queries.map((one) => el("a", { href: `#/queries/${encodeURIComponent(one.name)}` }, one.name));
-      told.replaceChildren("Subscribed: ", ...names.flatMap((one, index) => (index ? [", ", one] : [one])), ". ",
+      outcome.replaceChildren("Subscribed: ", ...names.flatMap((one, index) => (index ? [", ", one] : [one])), ". ",
         el("a", { href: "#/matches" }, "See what it finds"), ".");
-      told.className = "told good";
+      outcome.className = "outcome good";
     } catch (error) {
-      told.className = "told";
-      told.replaceChildren(...error.problems.map((one) => el("span", { class: "problem block" }, one.message)));
+      outcome.className = "outcome";
+      outcome.replaceChildren(...error.problems.map((one) => el("span", { class: "problem block" }, one.message)));
       box.show(error.problems);
     }
     take.disabled = false;

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 
-const TOKENS = /(--[^\n]*)|('(?:[^']|'')*'?|"(?:[^"]|"")*"?)|\b(SELECT|FROM|AS|FOLLOWED|BY|JOIN|PUBLISH|AND|OR|INF|DECLARE|NAMESPACE|STREAM|EVENT|PATTERN|SEQ|ANY|WHERE|WITHIN|CONSISTENCY|FILTER|NEXT|FOLD|UNION|WINDOW|GROUP|NOT|DUR)\b|(?<=->\s*)([\w'.-]+)|(:[A-Za-z_]\w*)|(<\/?[^<>{}]*>)/gi;
+const TOKENS = /(--[^\n]*)|('(?:[^']|'')*'?|"(?:[^"]|"")*"?)|\b(SELECT|FROM|AS|FOLLOWED|BY|JOIN|PUBLISH|AND|OR|INF|DECLARE|NAMESPACE|STREAM|EVENT|PATTERN|SEQ|ANY|WHERE|WITHIN|CONSISTENCY|FILTER|NEXT|FOLD|UNION|WINDOW|GROUP|NOT|DUR)\b|(?<=->\s*)([\w'.-]+)|(:[A-Za-z_]\w*)|(<\/[\w:.-]+\s*>|<[A-Za-z_][\w:.-]*(?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*\s*\/?>)/gi;
 const KINDS = ["comment", "string", "keyword", "variable", "parameter", "markup"];
 const COLOURED = 20000;
 

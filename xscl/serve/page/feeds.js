@@ -1,32 +1,66 @@
 // The feeds that the server polls, and how each of them is.
 
-import { get } from "./api.js";
-import { el, linked, nothing } from "./dom.js";
+import { get, post } from "./api.js";
+import { el, linked, nothing, problem } from "./dom.js";
 import { again } from "./live.js";
 import { moment, number } from "./words.js";
 
 const AGAIN = 5000;
+const SOON = 1500;
 
 export async function feeds(place, { ended }) {
   const table = el("div", {});
-  place.append(el("div", { class: "heading" }, el("h1", {}, "Feeds")), table);
+  const stream = el("input", { id: "stream", required: true, value: "S", size: 4, autocomplete: "off" });
+  const address = el("input", { id: "address", type: "url", required: true, autocomplete: "off" });
+  const said = el("div", { role: "status" });
+  const form = el("form", { class: "chosen", onsubmit: added },
+    el("div", { class: "field" }, el("label", { for: "address" }, "Address of a feed, or of a page that names one"), address),
+    el("div", {}, el("label", { for: "stream", class: "block" }, "Stream"), stream),
+    el("button", {}, "Add it"));
+  place.append(el("div", { class: "heading" }, el("h1", {}, "Feeds")), form, said, table);
+
+  async function added(event) {
+    event.preventDefault();
+    await acted(async () => {
+      const one = await post("/feeds", { stream: stream.value, address: address.value });
+      address.value = "";
+      return ["It is polled until the server ends: begin it with ", el("code", {}, `--feed ${stream.value}=${one.address}`), " to keep it."];
+    });
+  }
+
+  function askNow(one) {
+    return acted(async () => {
+      await post("/feeds/ask", { address: one.address });
+      return `${one.title || one.address} is asked.`;
+    });
+  }
+
+  async function acted(act) {
+    try {
+      said.replaceChildren(el("p", { class: "good" }, await act()));
+      await draw();
+      setTimeout(() => draw().catch(() => {}), SOON);
+    } catch (error) {
+      said.replaceChildren(problem(error));
+    }
+  }
 
   async function draw() {
     const { feeds: some } = await get("/feeds");
     if (ended.aborted) return;
     table.replaceChildren(some.length === 0
-      ? nothing("This server polls no feeds.", "Begin it with ", el("code", {}, "--feed S=ADDRESS"), " or an OPML file, and they are here.")
-      : listed(some));
+      ? nothing("This server polls no feeds.", "Add one, or begin it with ", el("code", {}, "--feed S=ADDRESS"), " or an OPML file.")
+      : listed(some, askNow));
   }
 
   await draw();
   again(AGAIN, draw, ended);
 }
 
-function listed(some) {
-  const heads = ["Feed", "Streams", "Last answer", "Next", "Items"];
+function listed(some, askNow) {
+  const heads = ["Feed", "Streams", "Last answer", "Next", "Items", ""];
   return el("table", { class: "cards" },
-    el("thead", {}, el("tr", {}, heads.map((head, index) => el("th", { scope: "col", class: index > 3 ? "figure" : "" }, head)))),
+    el("thead", {}, el("tr", {}, heads.map((head, index) => el("th", { scope: "col", class: index > 3 ? "figure" : "" }, head || el("span", { class: "unseen" }, "Ask"))))),
     el("tbody", {}, some.map((one) => el("tr", { class: one.error || one.gone ? "ill" : "" },
       el("th", { scope: "row" }, linked(one.title || one.address, one.url),
         one.title && el("span", { class: "dim block" }, one.address),
@@ -35,7 +69,8 @@ function listed(some) {
       el("td", { "data-head": "streams" }, one.streams.join(", ")),
       el("td", { "data-head": "last" }, when(one.last_success)),
       el("td", { "data-head": "next" }, when(one.next_fetch)),
-      el("td", { "data-head": "items", class: "figure" }, number(one.items))))));
+      el("td", { "data-head": "items", class: "figure" }, number(one.items)),
+      el("td", {}, el("button", { class: "quiet", "aria-label": `Ask ${one.title || one.address} now`, onclick: () => askNow(one) }, "Ask now"))))));
 }
 
 /** A time, or that there is none yet. */

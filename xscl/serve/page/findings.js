@@ -8,6 +8,7 @@ const SIGNS = new Map([[true, ["✓", "holds"]], [false, ["✗", "fails"]], [nul
 
 /** The findings of some documents. */
 export function findings(answer) {
+  if (answer.text) return text(answer);
   const cause = answer.cause === null ? null : answer.findings[answer.cause];
   const rows = answer.findings.map((one) => {
     const [sign, said] = SIGNS.get(one.holds);
@@ -37,16 +38,22 @@ function values(side) {
   return side.more ? `${shown} and ${number(side.more)} more` : shown;
 }
 
-/** The tallies of the documents held, as bars. */
+/** The tallies of the documents retained, as bars. */
 export function funnel(answer) {
+  if (answer.text) return text(answer);
   const pairs = answer.conditions.filter((one) => one.pairs).map((one) => one.passed);
   const most = (one) => Math.max(1, ...(one.pairs ? pairs : [answer.documents]));
   return el("div", {},
-    el("p", { class: "dim" }, `Of ${counted(answer.documents, "document")} that it reads, the newest that are held:`),
+    el("p", { class: "dim" }, `Of ${counted(answer.documents, "document")} that it reads, the newest that are retained:`),
     el("ol", { class: "funnel" }, answer.conditions.map((one) => el("li", {},
       el("span", { class: "dim" }, one.pairs ? "pairs" : `block ${one.block}`),
       el("code", {}, one.text),
       el("meter", { min: "0", max: String(most(one)), value: String(one.passed), "aria-label": "came through" }),
       el("span", { class: "figure" }, `${one.capped ? "≥ " : ""}${number(one.passed)}`),
       el("span", { class: "dim" }, one.alone ? `${number(one.alone)} failed by this alone` : "")))));
+}
+
+/** What became of the runs of an automaton. */
+function text(answer) {
+  return el("pre", { class: "scrolled", tabindex: "0" }, answer.text);
 }

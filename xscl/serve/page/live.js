@@ -4,10 +4,12 @@
 import { get } from "./api.js";
 
 /** Calls `hear` with matches in their order, each list with whether it is from before; `ended`
- * ends it.  What the server could not keep is told to `missed`. */
-export async function listen(queries, most, { hear, missed, state, ended }) {
-  const asked = new URLSearchParams(queries.map((name) => ["query", name]));
-  const page = await get(`/matches?${new URLSearchParams([...asked, ["newest", most], ["limit", most]])}`);
+ * ends it.  What the server could not keep is reported to `missed`,
+ * the id of a match that is taken back to `retracted`.  Those from before are those
+ * that are `sought`, pairs of a request; who hears picks among those that come. */
+export async function listen(queries, sought, most, { hear, retracted, missed, state, ended }) {
+  const asked = new URLSearchParams([["summary", "1"], ...queries.map((name) => ["query", name])]);
+  const page = await get(`/matches?${new URLSearchParams([...asked, ...sought, ["newest", most], ["limit", most]])}`);
   if (ended.aborted) return;
   hear(page.matches, true);
   const source = new EventSource(`/matches?${new URLSearchParams([...asked, ["live", "1"], ["after", page.next]])}`);
@@ -17,13 +19,20 @@ export async function listen(queries, most, { hear, missed, state, ended }) {
     if (waiting.length === 0) setTimeout(() => { hear(waiting, false); waiting = []; }, 50);
     waiting.push(JSON.parse(event.data));
   });
+  source.addEventListener("retraction", (event) => {
+    const id = JSON.parse(event.data).retract;
+    // What is not shown yet never is.
+    const before = waiting.length;
+    waiting = waiting.filter((match) => match.id !== id);
+    if (waiting.length === before) retracted(id);
+  });
   source.addEventListener("lost", (event) => missed(JSON.parse(event.data).lost));
   source.addEventListener("open", () => state("live"));
   source.addEventListener("error", () => {
     state("waiting");
     // A browser gives up on an answer that is no stream of events.
     if (source.readyState === EventSource.CLOSED && !ended.aborted) {
-      setTimeout(() => { if (!ended.aborted) listen(queries, most, { hear, missed, state, ended }).catch(() => {}); }, 3000);
+      setTimeout(() => { if (!ended.aborted) listen(queries, sought, most, { hear, retracted, missed, state, ended }).catch(() => {}); }, 3000);
     }
   });
   ended.addEventListener("abort", () => source.close());

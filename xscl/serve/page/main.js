@@ -1,4 +1,4 @@
-// The page: shows the view that the address names, and lets go of the one before it.
+// The page: shows the view that the address names, and closes the one before it.
 
 import { el, problem } from "./dom.js";
 import { entered } from "./api.js";
@@ -8,6 +8,7 @@ import { matches } from "./matches.js";
 import { numbers } from "./numbers.js";
 import { queries, query } from "./queries.js";
 import { why } from "./why.js";
+import { older } from "./words.js";
 
 const VIEWS = { matches, queries, query, ask, why, feeds, numbers };
 
@@ -51,4 +52,5 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   document.getElementById("main").focus();
 });
 entered();
+setInterval(older, 10000);
 show();

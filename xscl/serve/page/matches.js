@@ -3,35 +3,90 @@
 import { get, path } from "./api.js";
 import { announce, el, nothing, problem } from "./dom.js";
 import { listen } from "./live.js";
-import { alone, result, sides } from "./sides.js";
+import { isSeen, see } from "./seen.js";
+import { alone, sides } from "./sides.js";
+import { line } from "./summary.js";
 import { counted, moment, number } from "./words.js";
 
 const SHOWN = 200;
 const BEFORE = 100;
 const PAUSE = 1500;
+const TYPING = 200;
+const GONE = 4000;
 
 export async function matches(place, { asked, ended }) {
   const only = asked.getAll("query");
+  const search = el("input", { type: "search", id: "search", placeholder: "words", autocomplete: "off", value: asked.get("search") ?? "", "aria-label": "Look for matches with words", oninput: sought });
+  const day = el("input", { type: "date", id: "day", value: asked.get("day") ?? "", "aria-label": "Only the matches of a day", oninput: sought });
+  const unseen = el("input", { type: "checkbox", id: "unseen", onchange: () => { for (const one of cards.values()) one.hidden = passed(one); } });
   const list = el("ol", { class: "matches-list" });
   const cards = new Map();
   const follow = el("input", { type: "checkbox", id: "follow", checked: true });
   const choice = el("select", { id: "only", onchange: () => {
-    location.hash = choice.value ? `#/matches?${new URLSearchParams({ query: choice.value })}` : "#/matches";
+    location.hash = `#/matches?${new URLSearchParams([...(choice.value ? [["query", choice.value]] : []), ...wanted()])}`;
   } }, el("option", { value: "" }, "all queries"));
   const count = el("span", { class: "dim", id: "count" });
   const empty = el("div", {});
   place.append(
     el("div", { class: "heading" }, el("h1", {}, "Matches"), count,
-      el("div", { class: "row" },
-        el("label", { for: "only" }, "of"), choice,
+      el("div", { class: "row" }, search, day,
+        el("label", { for: "only", class: "unseen" }, "of the query"), choice,
+        el("label", { class: "check" }, unseen, "unseen only"),
+        el("button", { class: "quiet", onclick: allSeen }, "All seen"),
         el("label", { class: "check" }, follow, "open the newest"))),
     empty, list);
   let seen = 0;
   let unsaid = 0;
   let opened = null;
   let timer = 0;
+  let typing = 0;
+  let looking = new AbortController();
+
+  /** What is looked for, as pairs of a request. */
+  function wanted() {
+    return [["search", search.value.trim()], ["day", day.value]].filter(([, value]) => value);
+  }
+
+  /** Whether a match that comes is one that is looked for: its day is in UTC. */
+  function suits({ query, documents, values, result, time }) {
+    const said = [query, ...documents, ...Object.values(values), typeof result === "string" ? result : JSON.stringify(result)].join("\n").toLowerCase();
+    return search.value.toLowerCase().split(/\s+/).every((word) => said.includes(word))
+      && (!day.value || Math.floor(time / 86400) === Date.parse(day.value) / 86400000);
+  }
+
+  const passed = (one) => unseen.checked && !one.classList.contains("new");
+
+  function allSeen() {
+    see(...cards.keys());
+    for (const one of cards.values()) {
+      one.classList.remove("new");
+      one.hidden = passed(one);
+    }
+  }
+
+  function sought() {
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const pairs = [...only.map((name) => ["query", name]), ...wanted()];
+      history.replaceState(null, "", `#/matches${pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : ""}`);
+      look().catch((error) => empty.replaceChildren(problem(error)));
+    }, TYPING);
+  }
+
+  /** Lists what is looked for, and listens for more of it. */
+  async function look() {
+    looking.abort();
+    looking = new AbortController();
+    const { signal } = looking;
+    list.replaceChildren();
+    cards.clear();
+    opened = null;
+    const heard = (some, before) => signal.aborted || hear(before ? some : some.filter(suits), before);
+    await listen(only, wanted(), BEFORE, { hear: heard, retracted, missed, state, ended: AbortSignal.any([ended, signal]) });
+  }
 
   function hear(some, before) {
+    if (some.length === 0 && !before) return null;
     if (some.length === 0 && cards.size === 0) return none();
     empty.replaceChildren();
     for (const match of some.slice(-SHOWN)) {
@@ -39,6 +94,7 @@ export async function matches(place, { asked, ended }) {
       // Who opens one reads it: others do not open meanwhile.
       const one = card(match, ended, () => { follow.checked = false; });
       cards.set(match.id, one);
+      one.hidden = passed(one);
       list.prepend(one);
       if (!before) one.classList.add("fresh");
     }
@@ -58,6 +114,19 @@ export async function matches(place, { asked, ended }) {
     }
   }
 
+  /** Strikes a match that no longer holds through, and lets it go. */
+  function retracted(id) {
+    const one = cards.get(id);
+    if (!one) return;
+    cards.delete(id);
+    if (opened === one) opened = null;
+    one.classList.add("retracted");
+    one.append(el("p", { class: "dim", role: "status" }, "no longer holds"));
+    setTimeout(() => one.remove(), GONE);
+    seen = Math.max(0, seen - 1);
+    count.textContent = seen ? `${number(seen)} new` : "";
+  }
+
   let last = 0;
   const rest = () => Math.max(0, PAUSE - (Date.now() - last));
 
@@ -65,17 +134,18 @@ export async function matches(place, { asked, ended }) {
   function follows() {
     timer = 0;
     last = Date.now();
-    const newest = list.querySelector(".card");
+    const newest = list.querySelector(".card:not([hidden], .retracted)");
     if (newest && follow.checked && !opened?.contains(document.activeElement)) {
       if (opened && opened !== newest) toggle(opened, false);
       opened = newest;
       toggle(newest, true);
     }
-    if (unsaid > 0) announce(`${counted(unsaid, "new match", "new matches")}, the last of ${newest.querySelector(".name").textContent}`);
+    if (unsaid > 0) announce(`${counted(unsaid, "new match", "new matches")}, the last of ${list.querySelector(".card .name")?.textContent}`);
     unsaid = 0;
   }
 
   async function none() {
+    if (wanted().length > 0) return empty.replaceChildren(nothing("No such match.", "None that is kept has these words and this day."));
     const { total } = await get("/queries?limit=1");
     empty.replaceChildren(total === 0
       ? nothing("Nobody has asked anything yet.", "Begin with ", el("a", { href: "#/ask" }, "a question of your own, or an example"), ".")
@@ -84,7 +154,7 @@ export async function matches(place, { asked, ended }) {
 
   function missed(lost) {
     list.prepend(el("li", { class: "note" }, lost === null
-      ? "The server has begun anew: what follows is all that it knows."
+      ? "The server has started again: what follows is all that it knows."
       : `${counted(lost, "match", "matches")} came and went before they could be shown.`));
   }
 
@@ -101,7 +171,8 @@ export async function matches(place, { asked, ended }) {
     if (!queries.some((one) => one.name === name)) choice.append(el("option", { value: name }, name));
   }
   choice.value = only[0] ?? "";
-  await listen(only, BEFORE, { hear, missed, state, ended });
+  ended.addEventListener("abort", () => clearTimeout(typing));
+  await look();
 }
 
 /** A match as an item of the list. */
@@ -110,9 +181,9 @@ function card(match, ended, chosen) {
   const body = el("div", { class: "card-body", id: number, hidden: true });
   const head = el("button", { class: "card-head", "aria-expanded": "false", "aria-controls": number },
     el("span", { class: "name" }, match.query),
-    el("span", { class: "values" }, values(match)),
+    el("span", { class: "values" }, line(match.summary)),
     moment(match.time));
-  const item = el("li", { class: "card", "data-match": match.id }, head, body);
+  const item = el("li", { class: isSeen(match.id) ? "card" : "card new", "data-match": match.id }, head, body);
   head.addEventListener("click", () => {
     chosen();
     toggle(item, head.getAttribute("aria-expanded") !== "true");
@@ -123,7 +194,7 @@ function card(match, ended, chosen) {
     } catch (error) {
       if (ended.aborted) return;
       body.replaceChildren(error.status === 410 || error.status === 404
-        ? alone(match, error.message) : el("div", {}, problem(error), result(match)));
+        ? alone(match) : el("div", {}, problem(error), alone(match)));
     }
   };
   return item;
@@ -135,29 +206,21 @@ function toggle(item, open) {
   if (!head || (head.getAttribute("aria-expanded") === "true") === open) return;
   head.setAttribute("aria-expanded", String(open));
   body.hidden = !open;
+  // Nobody has seen what opened by itself while nobody looked.
+  if (open && !document.hidden) {
+    item.classList.remove("new");
+    see(item.dataset.match);
+  }
   if (open && body.childElementCount === 0) item.fill();
-}
-
-/** What a match says in a line: the values of its variables, its documents, or its result. */
-function values(match) {
-  const said = [...new Set(Object.values(match.values))].filter((value) => value.trim());
-  if (said.length > 0) return said.slice(0, 4).join(" · ");
-  return match.documents.length > 0 ? match.documents.join(" · ") : inShort(match.result);
-}
-
-function inShort(result) {
-  const object = result !== null && typeof result === "object" && !Array.isArray(result);
-  const told = (value) => typeof value === "string" ? value : JSON.stringify(value);
-  return object
-    ? Object.entries(result).slice(0, 6).map(([name, value]) => `${name} ${told(value).slice(0, 60)}`).join(" · ")
-    : told(result).slice(0, 200);
 }
 
 /** The arrows go from match to match. */
 function move(event) {
   const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
   if (!step || !event.target.classList.contains("card-head")) return;
-  const next = event.target.parentElement[step]?.querySelector(".card-head");
+  let item = event.target.parentElement[step];
+  while (item?.hidden) item = item[step];
+  const next = item?.querySelector(".card-head");
   if (next) {
     event.preventDefault();
     next.focus();

@@ -1,4 +1,4 @@
-// The numbers of the engine: those that matter large, all others in tables.
+// The numbers of the engine: those that matter large, all others, the engine's insides, folded away.
 
 import { get } from "./api.js";
 import { el } from "./dom.js";
@@ -7,13 +7,14 @@ import { tile } from "./queries.js";
 import { bytes, moment, number } from "./words.js";
 
 const AGAIN = 2000;
-const LARGE = [["taken", "documents taken"], ["documents", "documents held"], ["queries", "queries"], ["templates", "templates"], ["bytes", "bytes held"], ["watermark", "watermark"]];
+const LARGE = [["taken", "documents taken"], ["documents", "documents retained"], ["queries", "queries"], ["templates", "templates"], ["bytes", "bytes retained"], ["watermark", "watermark"]];
 const TIMES = new Set(["watermark", "latest"]);
 
 export async function numbers(place, { ended }) {
   const tiles = el("dl", { class: "tiles" });
   const tables = el("div", { class: "tables" });
-  place.append(el("div", { class: "heading" }, el("h1", {}, "Numbers")), tiles, tables);
+  place.append(el("div", { class: "heading" }, el("h1", {}, "Numbers")), tiles,
+    el("details", {}, el("summary", {}, "The inside of the engine"), tables));
 
   async function draw() {
     const stats = await get("/stats");

@@ -6,7 +6,7 @@ import { findings, funnel } from "./findings.js";
 
 const LISTED = 200;
 
-export async function why(place, { rest, asked }) {
+export async function why(place, { rest, asked, ended }) {
   const choice = el("select", { id: "query", onchange: () => { location.hash = `#/why/${encodeURIComponent(choice.value)}`; } });
   const form = el("form", { class: "chosen", onsubmit: judged });
   const answer = el("div", { class: "answer", "aria-live": "polite" });
@@ -63,6 +63,8 @@ export async function why(place, { rest, asked }) {
     }
   }
 
+  // Who has left meanwhile asks for nothing more.
+  if (ended.aborted) return;
   if (events?.value || (fields.length > 0 && fields.every((field) => field.value))) return form.requestSubmit();
-  answer.append(el("h2", {}, "All that are held"), funnel(await get(path("queries", name, "why"))));
+  answer.append(el("h2", {}, "All that are retained"), funnel(await get(path("queries", name, "why"))));
 }

@@ -26,13 +26,28 @@ export function span(seconds) {
   return said.join(" ");
 }
 
-/** How one document's time is to that of the one before it. */
-export function apart(before, after) {
-  if (after === before) return "at the same time";
-  return `${span(after - before)} ${after > before ? "later" : "earlier"}`;
+/** How a time is to the earliest of some, which it may be. */
+export function after(time, times) {
+  const earliest = Math.min(...times);
+  if (time > earliest) return `${span(time - earliest)} later`;
+  return times.filter((one) => one === earliest).length > 1 ? "at the same time" : "first";
 }
 
-/** A time, as its element: the day and the time of day, and for machines in full. */
+const AGES = [["s", 1], ["min", 60], ["h", 3600], ["d", 86400]];
+const OLD = 30 * 86400;
+
+/** How long ago a date was, "3 min ago", or how far it is; of one that is far away its minute. */
+function age(date) {
+  const seconds = Math.round((Date.now() - date.getTime()) / 1000);
+  const far = Math.abs(seconds);
+  if (far >= OLD) return date.toISOString().slice(0, 16).replace("T", " ") + "Z";
+  if (far < 5) return "now";
+  const [unit, length] = AGES.findLast(([, least]) => far >= least);
+  const words = `${Math.floor(far / length)} ${unit}`;
+  return seconds > 0 ? `${words} ago` : `in ${words}`;
+}
+
+/** A time, as its element: how long ago it was, and under the pointer and for machines in full. */
 export function moment(seconds) {
   const time = document.createElement("time");
   const date = new Date(seconds * 1000);
@@ -40,21 +55,21 @@ export function moment(seconds) {
     time.textContent = String(seconds);
     return time;
   }
-  const full = date.toISOString();
-  time.dateTime = full;
-  time.title = full;
-  time.textContent = `${full.slice(0, 10)} ${full.slice(11, 19)}Z`;
+  time.dateTime = time.title = date.toISOString();
+  time.textContent = age(date);
   return time;
 }
 
-/** Matches in a second, in the unit in which it is not tiny. */
+/** Says of all times that are shown how long ago they are now. */
+export function older() {
+  for (const time of document.querySelectorAll("time[datetime]")) time.textContent = age(new Date(time.dateTime));
+}
+
+/** Matches in a second, in a minute: one unit, so that they can be compared. */
 export function rate(perSecond) {
-  if (!perSecond) return "0";
-  for (const [unit, seconds] of [["s", 1], ["min", 60], ["h", 3600]]) {
-    const many = perSecond * seconds;
-    if (many >= 1 || unit === "h") return `${many >= 10 ? number(Math.round(many)) : many.toFixed(1)}/${unit}`;
-  }
-  return "0";
+  const many = perSecond * 60;
+  if (many > 0 && many < 0.1) return "< 0.1/min";
+  return `${NUMBER.format(many < 10 ? Number(many.toFixed(1)) : Math.round(many))}/min`;
 }
 
 export function bytes(value) {

@@ -1,12 +1,14 @@
-"""The health of the feeds that are polled."""
+"""The feeds that are polled: how they are, one more, one that is asked now."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field
 
 from xscl.serve import feeds
-from xscl.serve.service import House
+from xscl.serve.openapi import statuses
+from xscl.serve.problems import Refused
+from xscl.serve.service import Service, TheService
 from xscl.times import rfc3339
 
 __all__ = ["router"]
@@ -30,6 +32,23 @@ class Feed(BaseModel):
     gone: bool = Field(description="Whether its server said that it is gone for good.")
 
 
+class NewFeed(BaseModel):
+    """A feed that is to be polled."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    stream: str = Field(max_length=1_000, description="The stream that gets its items.")
+    address: str = Field(max_length=10_000, description="Its address, http or https.")
+
+
+class AskedFeed(BaseModel):
+    """A feed that is to be fetched now."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    address: str = Field(max_length=10_000, description="Its address, as the list has it.")
+
+
 class Feeds(BaseModel):
     """The feeds that are polled."""
 
@@ -37,10 +56,36 @@ class Feeds(BaseModel):
 
 
 @router.get("/feeds")
-def get_feeds(service: House) -> Feeds:
+def get_feeds(service: TheService) -> Feeds:
     """The feeds that are polled, and how they are."""
     polled = service.feeds
     return Feeds(feeds=[] if polled is None else [_feed(one) for one in polled.health()])
+
+
+@router.post("/feeds", status_code=201, responses=statuses(409, 429))
+def post_feed(service: TheService, wanted: NewFeed, response: Response) -> Feed:
+    """Polls one more feed, until the server ends; the same once more changes nothing."""
+    try:
+        health, new = _polled(service).add(wanted.stream, wanted.address)
+    except feeds.Full as full:
+        raise Refused(429, str(full)) from full
+    response.status_code = 201 if new else 200
+    return _feed(health)
+
+
+@router.post("/feeds/ask", status_code=202, responses=statuses(404, 409))
+def ask_feed(service: TheService, asked: AskedFeed) -> Feed:
+    """Fetches a feed as soon as its host may be asked, whatever it was to wait for."""
+    health = _polled(service).ask(asked.address)
+    if health is None:
+        raise Refused(404, f"no feed {asked.address!r} is polled")
+    return _feed(health)
+
+
+def _polled(service: Service) -> feeds.Feeds:
+    if service.feeds is None:
+        raise Refused(409, "this server polls no feeds")
+    return service.feeds
 
 
 def _feed(health: feeds.Health) -> Feed:

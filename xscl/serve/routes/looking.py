@@ -15,14 +15,14 @@ from pydantic import BaseModel
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import document_of
-from xscl.language.syntax import Events
+from xscl.patterns.compile_automaton import CompiledAutomaton
 from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused
-from xscl.serve.service import House, Service
+from xscl.serve.service import Service, TheService
 from xscl.serve.side_by_side import DocumentInfo, Gone, SideBySide, as_held, info_of
 from xscl.stream_names import public_name
-from xscl.why import Funnel, Why, funnel
+from xscl.why import AutomatonFunnel, AutomatonWhy, Funnel, Why, count_automaton, funnel
 
 __all__ = ["router"]
 
@@ -37,7 +37,7 @@ Name = Annotated[str, Path(description="The name of a query.")]
 
 
 class Held(BaseModel):
-    """Documents that are held, the latest first."""
+    """Documents that are retained, the latest first."""
 
     documents: list[DocumentInfo]
 
@@ -50,7 +50,7 @@ class Shown(SideBySide):
 
 @router.get("/queries/{name:name}/explain", responses={**FORMS, **statuses(404)})
 async def get_query_explain(
-    service: House,
+    service: TheService,
     name: Name,
     format: Annotated[Form, Query(description="The form of the explanation.")] = "json",
 ) -> Response:
@@ -69,41 +69,44 @@ async def get_query_explain(
 
 @router.get("/queries/{name:name}/why", responses=statuses(404))
 async def get_query_why(
-    service: House,
+    service: TheService,
     name: Name,
     document: Annotated[
         list[str] | None,
-        Query(description="The ids of documents that are held, one for each block, in order."),
+        Query(description="The ids of documents that are retained, one for each block, in order."),
     ] = None,
 ) -> Response:
     """Why documents match a query or do not; without documents, how many of the newest that it
     reads came through each condition, of as many as can be looked at in a moment."""
     engine = service.engine.engine
 
-    def asked() -> Why | Funnel:
+    def asked() -> Why | Funnel | AutomatonWhy | AutomatonFunnel:
         dissection = _dissection(service, name)
         if dissection is None:
             raise Refused(404, f"no query is named {name!r}")
-        if not document and isinstance(dissection.query.source, Events):
+        if not document and dissection.query.language.schemas:
             command = "`xscl why` judges those of a match that it is given"
             raise Refused(400, f"an event query keeps no documents to look at; {command}")
         if not document:
             return _funnel(service, dissection)
         for id in document:
             if not engine.holds(id):
-                raise Refused(404, f"no document {id!r} is held")
+                raise Refused(404, f"no document {id!r} is retained")
         return engine.why(name, *document)
 
-    return JSONResponse((await run_in_threadpool(asked)).to_dict())
+    answer = await run_in_threadpool(asked)
+    of_runs = isinstance(answer, AutomatonWhy | AutomatonFunnel)
+    # The page shows the text of what has no conditions in a row.
+    return JSONResponse({**answer.to_dict(), **({"text": str(answer)} if of_runs else {})})
 
 
 @router.get("/documents", response_model_exclude_none=True)
 async def get_documents(
-    service: House,
+    service: TheService,
     stream: Annotated[str | None, Query(description="Only those of this stream.")] = None,
     limit: Annotated[int, Query(ge=1, le=1_000, description="How many at most.")] = 100,
 ) -> Held:
-    """The documents that are held, the latest first."""
+    """The documents that are retained, the latest first."""
 
     def listed() -> Held:
         some = islice(service.engine.engine.held(stream=stream), limit)
@@ -114,7 +117,7 @@ async def get_documents(
 
 @router.get("/matches/{id:name}", response_model=Shown, responses=statuses(404, 410))
 async def get_match(
-    service: House, id: Annotated[str, Path(description="The id of a match.")]
+    service: TheService, id: Annotated[str, Path(description="The id of a match.")]
 ) -> Response:
     """A match with its documents side by side, what joined them marked in both."""
     body = await run_in_threadpool(_shown, service, id)
@@ -140,12 +143,14 @@ def _dissection(service: Service, name: str) -> Dissection | None:
     return next((one.dissection for one in some if one.name == name), None)
 
 
-def _funnel(service: Service, dissection: Dissection) -> Funnel:
+def _funnel(service: Service, dissection: Dissection) -> Funnel | AutomatonFunnel:
     """The funnel of the newest documents, which keeps the engine no longer than it takes to list
     them: of a few, then of twice as many each time for as long as that takes little."""
     read = {public_name(stream) for one in dissection.everything() for stream in one.streams}
     held = service.engine.engine.held(stream=read)
     newest = [document_of(one, number, 0) for number, one in enumerate(islice(held, _LOOKED_AT))]
+    if isinstance(dissection.compiled, CompiledAutomaton):
+        return count_automaton(dissection, newest)
     most = _FEWEST
     while True:
         began = time.monotonic()

@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, Field
 
-from xscl.serve.service import House
+from xscl.serve.service import TheService
 from xscl.times import rfc3339
 
 __all__ = ["router"]
@@ -35,14 +35,14 @@ class ServerNumbers(BaseModel):
 
 
 @router.get("/health")
-async def get_health(service: House) -> Health:
+async def get_health(service: TheService) -> Health:
     """Whether the engine answers."""
     await service.engine.do(lambda: None)
     return Health(status="ok")
 
 
 @router.get("/stats")
-async def get_stats(service: House) -> dict[str, Any]:
+async def get_stats(service: TheService) -> dict[str, Any]:
     """The sizes of all that the engine holds, as of a moment ago, and under `server` the numbers of
     the server."""
     journal = service.journal
@@ -58,7 +58,7 @@ async def get_stats(service: House) -> dict[str, Any]:
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
-async def get_metrics(service: House) -> Response:
+async def get_metrics(service: TheService) -> Response:
     """The numbers in the form that Prometheus reads."""
     text = await run_in_threadpool(service.metrics.text, await service.stats())
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -13,7 +13,7 @@ from xscl.queries.pending import Pending
 from xscl.queries.subscription import Subscription
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused, problem_of
-from xscl.serve.service import House, Service
+from xscl.serve.service import Service, TheService
 from xscl.serve.subscribing import is_same, statement_of, subscribe
 from xscl.stream_names import is_internal
 from xscl.times import rfc3339
@@ -36,7 +36,9 @@ class QueryText(BaseModel):
     params: dict[str, JsonValue] = Field(
         default={}, description="The values of the text's parameters."
     )
-    history: bool = Field(default=False, description="Whether documents that are held count, too.")
+    history: bool = Field(
+        default=False, description="Whether documents that are retained count, too."
+    )
 
 
 class NewQuery(QueryText):
@@ -79,7 +81,7 @@ _NEW: dict[str, Any] = {"model": QueryInfo, "description": "It is subscribed now
 
 @router.get("/queries")
 async def list_queries(
-    service: House,
+    service: TheService,
     after: Annotated[int, Query(ge=0, description="How many queries to pass over.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1_000, description="How many to list at most.")] = 1_000,
     search: Annotated[
@@ -103,19 +105,21 @@ async def list_queries(
 
 
 @router.post("/queries", status_code=201, responses=statuses(429))
-async def post_queries(service: House, wanted: NewQuery) -> Queries:
+async def post_queries(service: TheService, wanted: NewQuery) -> Queries:
     """Subscribes all queries of a text, or none where one is wrong."""
     return await service.engine.do(lambda: _subscribe(service, wanted, wanted.name))
 
 
 @router.get("/queries/{name:name}", responses=statuses(404))
-async def get_query(service: House, name: Name) -> QueryInfo:
+async def get_query(service: TheService, name: Name) -> QueryInfo:
     """One query."""
     return await run_in_threadpool(lambda: _infos(service, [_named(service, name)])[0])
 
 
 @router.put("/queries/{name:name}", responses={201: _NEW, **statuses(409, 429)})
-async def put_query(service: House, name: Name, wanted: QueryText, response: Response) -> QueryInfo:
+async def put_query(
+    service: TheService, name: Name, wanted: QueryText, response: Response
+) -> QueryInfo:
     """Subscribes a query under a name; the same once more changes nothing."""
 
     def put() -> tuple[int, QueryInfo]:
@@ -131,7 +135,7 @@ async def put_query(service: House, name: Name, wanted: QueryText, response: Res
 
 
 @router.delete("/queries/{name:name}", status_code=204, responses=statuses(404))
-async def delete_query(service: House, name: Name) -> None:
+async def delete_query(service: TheService, name: Name) -> None:
     """Cancels a query."""
 
     def cancel() -> None:
@@ -146,7 +150,8 @@ async def delete_query(service: House, name: Name) -> None:
 
 
 def _subscribe(service: Service, wanted: QueryText, name: str | None) -> Queries:
-    """Subscribes queries, in the engine's thread; what they find in documents held is reported."""
+    """Subscribes queries, in the engine's thread; what they find in documents retained is
+    reported."""
     most = service.limits.max_queries
     with service.engine.finding() as report:
         found, errors, matches = subscribe(

@@ -14,7 +14,7 @@ from xscl.serve.engine_thread import Taken
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Problem, Refused, problem_of
 from xscl.serve.published import NEWEST, feed_of
-from xscl.serve.service import House, Service
+from xscl.serve.service import Service, TheService
 from xscl.times import rfc3339, span
 
 __all__ = ["router"]
@@ -37,11 +37,12 @@ Timestamp = Annotated[
 
 
 class Outcome(BaseModel):
-    """What came of the documents of a request."""
+    """The results of the documents of a request."""
 
-    taken: int = Field(description="Documents that were taken in.")
+    taken: int = Field(description="Documents that were ingested.")
     matches: int = Field(description="Matches that they completed.")
-    duplicates: int = Field(description="Documents that are held already, by stream and id.")
+    retracted: int = Field(description="Matches that they took back.")
+    duplicates: int = Field(description="Documents that are retained already, by stream and id.")
     late: int = Field(description="Documents that came too late.")
     problems: list[Problem] = Field(
         description="Documents that cannot be read, matches that cannot be written, and why "
@@ -71,7 +72,7 @@ def _feeds(kind: str) -> dict[int | str, dict[str, Any]]:
 )
 async def post_documents(
     request: Request,
-    service: House,
+    service: TheService,
     name: Stream,
     id: Annotated[str | None, Query(description="The id of the document.")] = None,
     timestamp: Timestamp = None,
@@ -88,18 +89,18 @@ async def post_documents(
 )
 async def put_document(
     request: Request,
-    service: House,
+    service: TheService,
     name: Stream,
     id: Annotated[str, Path(description="The id of the document.")],
     timestamp: Timestamp = None,
 ) -> Outcome:
-    """Publishes a document; once more while it is held, it is a duplicate."""
+    """Publishes a document; once more while it is retained, it is a duplicate."""
     return await _publish(request, service, name, id, timestamp)
 
 
 @router.get("/streams/{name:name}/feed.atom", responses=_feeds(_ATOM), response_class=Response)
 async def get_atom(
-    service: House, name: Stream, if_none_match: Annotated[str, Header()] = ""
+    service: TheService, name: Stream, if_none_match: Annotated[str, Header()] = ""
 ) -> Response:
     """What queries have published to a stream of late, as an Atom feed."""
     return await _feed(service, name, "atom", _ATOM, if_none_match)
@@ -107,7 +108,7 @@ async def get_atom(
 
 @router.get("/streams/{name:name}/feed.json", responses=_feeds(_JSON_FEED), response_class=Response)
 async def get_json_feed(
-    service: House, name: Stream, if_none_match: Annotated[str, Header()] = ""
+    service: TheService, name: Stream, if_none_match: Annotated[str, Header()] = ""
 ) -> Response:
     """What queries have published to a stream of late, as a JSON Feed."""
     return await _feed(service, name, "jsonfeed", _JSON_FEED, if_none_match)
@@ -152,9 +153,13 @@ async def _publish(
     if done.late:
         why = await run_in_threadpool(_why_late, service, done.late, lines)
         said.append(Problem(message=why))
+    if done.unknown:
+        problem = f"{counted(done.unknown, 'retraction')} of no document that is there"
+        said.append(Problem(message=problem))
     return Outcome(
         taken=done.taken,
         matches=done.matches,
+        retracted=done.retracted,
         duplicates=done.duplicates,
         late=done.late,
         problems=said,

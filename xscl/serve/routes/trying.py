@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from xscl.engine.held import Envelopes
 from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.problems import Problem, Refused, problem_of
-from xscl.serve.service import House
+from xscl.serve.service import TheService
 from xscl.serve.side_by_side import SideBySide
 from xscl.serve.trying.checks import check
 from xscl.serve.trying.dry_run import Tried, dry_run
@@ -115,7 +115,7 @@ async def post_check(tried: TriedText) -> Checks:
 
 
 @router.post("/dry-run", response_model=DryRun)
-async def post_dry_run(service: House, tried: TriedText) -> Response:
+async def post_dry_run(service: TheService, tried: TriedText) -> Response:
     """The matches of a text among the newest documents that are retained of its streams, in a
     process of its own: nothing is subscribed, published or kept."""
 

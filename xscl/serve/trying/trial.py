@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -31,8 +32,11 @@ from xscl.serve.side_by_side import as_held
 __all__ = ["Bounds", "Frame", "serve"]
 
 _BATCH = 0.2
-"""Seconds that a batch is to take, as the batch before it tells: the first has one document,
+"""Seconds that a batch is to take, by the batch before it: the first has one document,
 and each four times as many as the last at most, as what is joined with all others grows."""
+
+_WATCHED = 0.02
+"""Seconds between two looks at the memory of the process."""
 
 
 class Bounds(NamedTuple):
@@ -56,12 +60,13 @@ def serve(connection: Connection, memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):
         os.nice(5)
-    for limit in (resource.RLIMIT_DATA, resource.RLIMIT_CORE):
+    # What grows faster than is watched is refused.
+    for limit, bound in ((resource.RLIMIT_DATA, memory * 3 // 2), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
-            bound = memory if limit == resource.RLIMIT_DATA else 0
             _, most = resource.getrlimit(limit)
             if most == resource.RLIM_INFINITY or bound < most:
                 resource.setrlimit(limit, (bound, most))
+    threading.Thread(target=_watch, args=(memory,), daemon=True).start()
     with Engine() as engine:
         # The grammar is read, and all else that a first query needs.
         engine.load("S//a")
@@ -70,7 +75,7 @@ def serve(connection: Connection, memory: int) -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
             bounds, text, params = connection.recv()
-            # Whoever waits for it may be gone by then.
+            # The waiting caller may be gone by then.
             signal.setitimer(signal.ITIMER_REAL, bounds.longest)
             try:
                 for frame in _tried(connection, bounds, text, params):
@@ -80,6 +85,18 @@ def serve(connection: Connection, memory: int) -> None:
                 _send(connection, {"ended": "memory"})
                 return
             signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _watch(memory: int) -> None:
+    """Ends the process when its data exceed some bytes.
+
+    Being refused memory is not enough: CPython 3.11 can raise MemoryError for ever in one place,
+    where the handler of an exception wants an integer for which there is no memory."""
+    page = resource.getpagesize()
+    with contextlib.suppress(OSError), open("/proc/self/statm", "rb", buffering=0) as sizes:
+        while int(os.pread(sizes.fileno(), 100, 0).split()[5]) * page <= memory:
+            time.sleep(_WATCHED)
+        os._exit(1)
 
 
 def _send(connection: Connection, frame: Frame) -> None:

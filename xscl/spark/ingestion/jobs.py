@@ -1,8 +1,8 @@
 """The two jobs of an ingestion, each a streaming query with a checkpoint of its own.
 
 *fetch* lands bodies as they come; *items* makes item documents of what has landed.  They are two
-because a feed shows few items: while parsing recovers, or is behind, fetching must go on, or what
-scrolls off in between is lost.  Both are exactly-once: what lands is committed by Spark's own
+because a feed shows few items: while parsing recovers, or is behind, fetching must continue, or
+what scrolls off in between is lost.  Both are exactly-once: what lands is committed by Spark's own
 sink, and a batch of items is a folder of its number, which a repetition replaces by the same.
 """
 
@@ -26,7 +26,7 @@ from xscl.spark.ingestion.columns import BODIES, DEAD_LETTERS, ITEMS, PARSED
 from xscl.spark.ingestion.feed_source import FeedSource
 from xscl.spark.ingestion.known_items import KnownItems, count_of
 from xscl.spark.ingestion.parsed_bodies import Parsing, Unpacking
-from xscl.spark.streaming import ANY_AGE, start
+from xscl.spark.streaming import ANY_AGE, in_short, start
 
 __all__ = ["items_of", "start_fetch", "start_items"]
 
@@ -61,7 +61,7 @@ def start_fetch(
     """Lands what `format("feed")` gathers with these options.
 
     `trigger` (seconds) is how often a batch starts; None fetches what is due, and ends.  Spark's
-    log of what landed lets go of files that are older than `keep` seconds.
+    log of what landed drops files that are older than `keep` seconds.
     """
     _register(spark)
     landing = (
@@ -80,7 +80,7 @@ def start_fetch(
 
 def _register(spark: SparkSession) -> None:
     """Makes `format("feed")` known to a session: Spark asks the active one whether it is known
-    already, which is another where this one was made beside it."""
+    already, which is another where this one was made at the same time."""
     before = SparkSession.getActiveSession()
     spark.createDataFrame([], _EMPTY)  # makes its session the active one
     try:
@@ -124,7 +124,7 @@ def start_items(
     query = (
         landed.mapInArrow(Parsing(stream, links, updates), spark_columns(PARSED))
         .writeStream.queryName("items")
-        .foreachBatch(write)
+        .foreachBatch(in_short(write))
         .option("checkpointLocation", archive.checkpoint("items"))
     )
     return start(query, trigger)
@@ -178,5 +178,5 @@ def _check_numbers(spark: SparkSession, archive: Archive) -> None:
             raise StateError(
                 f"{table} has batches, but the checkpoint that counts them, "
                 f"{archive.checkpoint('items')}, is gone: restore it, or move the batches away to "
-                "make them anew from what has landed"
+                "make them again from what has landed"
             )

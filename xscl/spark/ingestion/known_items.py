@@ -1,4 +1,4 @@
-"""The items that are known, of each feed, from one batch to the next: a DuckDB file beside the
+"""The items that are known, of each feed, from one batch to the next: a DuckDB file next to the
 spool.
 
 An item is known by its key, 40 bytes: a digest of its identity (16), the hash of its content (8)
@@ -77,7 +77,7 @@ class KnownItems:
             raise StateError(
                 f"{self._path}, the items that are known, is older than the batches that were "
                 "made: restore it together with the checkpoints, or move items, dead and "
-                "checkpoints/items away to make all items anew"
+                "checkpoints/items away to make all items again"
             )
         connection.execute("DELETE FROM shown WHERE batch >= ?", [batch])
         connection.execute("DELETE FROM progress")
@@ -86,7 +86,7 @@ class KnownItems:
     def _remember(
         self, connection: duckdb.DuckDBPyConnection, batch: int, shown: dict[str, bytes]
     ) -> None:
-        """Adds what is shown now, and lets go of all but the last before."""
+        """Adds what is shown now, and drops all but the last before."""
         columns = [list(shown), [batch] * len(shown), list(shown.values())]
         connection.register("now", pa.table(columns, schema=_SHOWN))
         connection.execute(
@@ -128,7 +128,8 @@ def count_of(keys: bytes) -> int:
 
 
 def unpacked(keys: bytes) -> Iterator[SeenItem]:
-    """The items of packed keys, as far as they are told apart; texts are the bytes as Latin-1."""
+    """The items of packed keys, as far as they are distinguished; texts are the bytes as
+    Latin-1."""
     texts = keys.decode("latin-1")
     for start in range(0, len(texts), _SIZE):
         likeness = texts[start + 24 : start + _SIZE]

@@ -1,5 +1,5 @@
 """Bodies become parsed bodies, one row for one row: the items of a feed, packed, with the keys that
-tell what is new of them; or one dead letter, packed likewise, where no item could be read.
+distinguish what is new of them; or one dead letter, packed likewise, where no item could be read.
 
 Parsing is `mapInArrow`: each partition for itself, by the same reader as everywhere.  What is read
 stays packed until it is known what of it is new, so that Spark's cache of a batch has one row a
@@ -80,7 +80,7 @@ class Parsing:
 class Unpacking:
     """Makes rows of parsed bodies (columns `sequence` and `parsed`); a function for `mapInArrow`.
 
-    Of a body whose number is in `published` those at the places that stand there; without
+    Of a body whose number is in `published` those at the places that are there; without
     `published` all rows of all bodies.
     """
 

@@ -22,7 +22,7 @@ def clear_landing(spark: SparkSession, archive: Archive, keep: float) -> int:
     """Deletes the files that landed more than `keep` seconds ago, as far as their items have been
     made; how many.
 
-    Spark's log of what landed still names them for some batches (`retention` lets go of them at
+    Spark's log of what landed still names them for some batches (`retention` drops them at
     its next compaction): who reads all of landing then sets `ignoreMissingFiles`.
     """
     earliest = time.time() - keep
@@ -104,7 +104,7 @@ def _lines_of(spark: SparkSession, path: str) -> Iterator[str]:
 
 
 def names_in(lines: Iterable[str]) -> Iterator[str]:
-    """The names of the files that a log's lines tell of; its first line is a version.
+    """The names of the files that a log's lines name; its first line is a version.
 
     >>> list(names_in(["v1", '{"path":"file:///d/landing/part-0.parquet","action":"add"}']))
     ['part-0.parquet']

@@ -1,7 +1,7 @@
 """Bodies that were fetched and have not landed yet: a folder of segments, each an Arrow IPC file of
 some rows of `columns.BODIES`, only ever added to at the end and forgotten from the beginning.
 
-A segment is whole or absent whenever the process ends.  Its name tells the
+A segment is whole or absent whenever the process ends.  Its name has the
 sequence numbers that it holds, the size of its bodies and its checksum: how far a batch may go is
 mostly read off the names.  One process writes; any may read, from the folder as it is at that
 moment.
@@ -109,7 +109,7 @@ class Spool:
         if next <= upto:
             raise StateError(
                 f"{self._folder} does not hold the fetched bodies {next:,} to {upto:,}; it belongs "
-                "together with the checkpoints beside it: restore both from one copy, or start "
+                "together with the checkpoints next to it: restore both from one copy, or start "
                 "over with an empty folder"
             )
 
@@ -139,7 +139,7 @@ class Spool:
 
     def forget(self, upto: int) -> None:
         """Deletes the segments whose bodies are all numbered `upto` or less, but never the last
-        one: it is what the count goes on from."""
+        one: it is what the count continues from."""
         for segment in self._segments()[:-1]:
             if segment.last > upto:
                 break

@@ -42,7 +42,7 @@ class Web:
                 self.allow_private,
                 limit=self.max_document,
                 seconds=self.timeout,
-                # Nobody without addresses need mend a netrc file.
+                # Nobody without addresses need fix a netrc file.
                 proxies=ProxySettings.of_environment() if feeds.addresses else ProxySettings(),
             )
         except ValueError as error:

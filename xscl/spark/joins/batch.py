@@ -27,7 +27,7 @@ _BATCH = 5_000
 """Documents that are joined as one batch."""
 
 _SLICES = 2
-"""Slices of time for each task at once: they are not equally much work."""
+"""Slices of time for each task: they are not equally much work."""
 
 
 def join_batch(
@@ -58,7 +58,7 @@ def join_batch(
 
 
 def tasks_at_once(spark: SparkSession) -> int:
-    """How many tasks run at once."""
+    """How many tasks run in parallel."""
     try:
         return max(int(spark.sparkContext.defaultParallelism), 1)
     except AttributeError:

@@ -69,7 +69,7 @@ class Subsets:
 
     @classmethod
     def for_tasks(cls, tasks: int, width: int) -> Subsets:
-        """Those that take the least time where so many tasks run at once."""
+        """Those that take the least time where so many tasks run in parallel."""
 
         def time(classes: int) -> float:
             return ceil(comb(classes, width) / tasks) * width / classes

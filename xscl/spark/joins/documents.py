@@ -1,4 +1,4 @@
-"""Documents on their way into cells: each is read once, and only those go on in which some query
+"""Documents on their way into cells: each is read once, and only those continue in which some query
 finds what it asks of a document (stage 1, in every task the one evaluator)."""
 
 from __future__ import annotations

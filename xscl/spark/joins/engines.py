@@ -16,7 +16,7 @@ _MOST = 8
 
 def engine_for(queries: Queries, group: Group | None = None) -> Engine:
     """This process' engine with the queries of a group, or with all, for documents in order of
-    time; whoever gives it documents clears it."""
+    time; the caller who gives it documents clears it."""
     key = queries.digest, "" if group is None or group.queries is None else group.kind
     engine = _ENGINES.get(key)
     if engine is None:

@@ -29,12 +29,22 @@ from xscl.spark.joins.plan import Queries
 from xscl.spark.joins.revisions import Fixed, revised
 from xscl.spark.joins.sources import Source
 from xscl.spark.joins.stream import TASKS
-from xscl.spark.streaming import start
+from xscl.spark.streaming import in_short, start
 from xscl.times import now, to_seconds
 
 __all__ = ["Brought", "JoinJob"]
 
 _ROWS_A_FILE = 200_000
+_AS_THEY_ARE = {
+    "extension": "jsonl",
+    "sep": "\x01",
+    "quote": "",
+    "escapeQuotes": "false",
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+}
+"""Files of lines whose names end so, which Spark's format of text cannot: CSV of one column that
+is never quoted, with a separator that JSON has nowhere."""
 _SHOWN = 20
 
 
@@ -98,7 +108,7 @@ class JoinJob:
         )
         query = (
             found.writeStream.queryName("join")
-            .foreachBatch(self._write)
+            .foreachBatch(in_short(self._write))
             .option("checkpointLocation", folder.checkpoint)
         )
         return start(query, trigger)
@@ -160,7 +170,8 @@ class JoinJob:
             return
         rows = rows.coalesce(1 + number // _ROWS_A_FILE)
         if form == "jsonl":
-            rows.mapInArrow(Lines(), "line STRING").write.mode("overwrite").text(place)
+            lines = rows.mapInArrow(Lines(), "line STRING")
+            lines.write.mode("overwrite").options(**_AS_THEY_ARE).csv(place)
         else:
             rows.write.mode("overwrite").parquet(place)
 

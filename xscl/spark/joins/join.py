@@ -34,7 +34,7 @@ def join(
     several; `params` has a table for each query with parameters, by its name.  The columns of the
     result are the members of a match; `result`, XML or JSON text, is null without `results`.
     `grouped`, a row stands for all matches of the same documents: `matches` is their number,
-    `channel` tells the queries, whose names are in the first of its rows (`channels`).
+    `channel` identifies the queries, whose names are in the first of its rows (`channels`).
 
     Of documents with one stream and id the earliest counts, in a stream the first to come.
     `lateness` is for streams: a document that is earlier than the latest by more than that does not

@@ -37,7 +37,7 @@ Row = tuple[Any, ...]
 """A row of `READ`, without its cells."""
 
 PortionId = tuple[int, str]
-"""The number of a portion in its cell, and what tells it from that of another attempt."""
+"""The number of a portion in its cell, and what distinguishes it from that of another attempt."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class LiveCell:
     def take(
         self, rows: Iterable[Row], clock: int | None, found: CellRows, *, counting: bool
     ) -> tuple[list[PortionId], list[PortionId], list[pa.RecordBatch]]:
-        """Takes in the documents of a batch, after which the stream's clock is this.
+        """Ingests the documents of a batch, after which the stream's clock is this.
 
         Returns the portions that are new, and those that are of no use any more, as the store is to
         have them; and what the cell finds.
@@ -186,7 +186,7 @@ class LiveCell:
         return rows
 
     def _let_go(self) -> None:
-        """Lets go of the portions that nothing can reach any more."""
+        """Evicts the portions that nothing can reach any more."""
         watermark, reach = self._watermark, self.part.group.needs.reach
         if watermark is None or reach is None:
             return

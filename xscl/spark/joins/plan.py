@@ -17,7 +17,7 @@ from typing import NamedTuple
 from xscl.engine.engine import Engine
 from xscl.errors import XSCLError
 from xscl.language.scan import scan
-from xscl.language.syntax import Block, EventPattern, Events, Join, Query, Source, SubQuery
+from xscl.language.syntax import Block, Join, Query, Source, SubQuery
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
 
@@ -40,7 +40,7 @@ class Queries:
 
     @cached_property
     def digest(self) -> str:
-        """Tells them from all others."""
+        """Distinguishes them from all others."""
         said = json.dumps([[*self.texts], self.tables], default=repr, sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()
 
@@ -77,7 +77,7 @@ class Needs(NamedTuple):
     reach: int | None
     derived: bool
 
-    def beside(self, other: Needs, window: int | None) -> Needs:
+    def alongside(self, other: Needs, window: int | None) -> Needs:
         """What two sides need that are joined within a window."""
         bounds = (self.reach, other.reach, window)
         reach = None if None in bounds else sum(bound for bound in bounds if bound is not None)
@@ -106,8 +106,8 @@ _DOCUMENT = Needs(1, 0, False)
 class Group:
     """Queries that are evaluated over the same documents; `queries` are their names, None is all.
 
-    `kind` tells it from the other groups, also from run to run; `streams` are those that come from
-    outside and are read.
+    `kind` distinguishes it from the other groups, also from run to run; `streams` are those that
+    come from outside and are read.
     """
 
     kind: str
@@ -185,8 +185,8 @@ def _needs_of(part: Sequence[Subscription]) -> Needs:
                 return of_source(source.query.source)._replace(derived=True)
             case Join():
                 sides = of_source(source.left), of_source(source.right)
-                return sides[0].beside(sides[1], source.window.length)
-            case EventPattern() | Events():
+                return sides[0].alongside(sides[1], source.window.length)
+            case _:
                 raise XSCLError("patterns of events do not run on Spark; write a join")
 
     needs = _DOCUMENT
@@ -196,8 +196,8 @@ def _needs_of(part: Sequence[Subscription]) -> Needs:
 
 
 def _query(subscription: Subscription) -> Query:
-    """The syntax tree of a query, of any that is alike but for names and constants unless these are
-    windows."""
+    """The syntax tree of a query, of any that is the same up to names and constants unless these
+    are windows."""
     query = subscription.outline.query
     return subscription.query if _has_open_window(query.source) else query
 
@@ -209,5 +209,5 @@ def _has_open_window(source: Source) -> bool:
             return source.window.parameter is not None or any(map(_has_open_window, sides))
         case SubQuery():
             return _has_open_window(source.query.source)
-        case Block() | EventPattern() | Events():
+        case _:
             return False

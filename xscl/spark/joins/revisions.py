@@ -1,5 +1,5 @@
-"""The queries that a join is asked for, beside those of its last run -> the revisions of its
-checkpoint, and a plan: which queries go on, start, begin anew, stop.
+"""The queries that a join is given, in addition to those of its last run -> the revisions of its
+checkpoint, and a plan: which queries continue, start, begin again, stop.
 
 A revision is a file, `queries/revision-K.json`; the first one also holds what stays as it is for
 the life of the checkpoint.  A query without a name gets its number as one: it keeps that in an
@@ -98,7 +98,7 @@ def named(texts: Iterable[str], tables: Mapping[str, object]) -> Queries:
 def revised(
     spark: SparkSession, folder: JoinFolder, queries: Queries, fixed: Fixed
 ) -> tuple[list[Revision], Plan | None]:
-    """The revisions with which a join goes on, of which a new one is written, and its plan, where
+    """The revisions with which a join continues, of which a new one is written, and its plan, where
     there are queries of before.  Raises StateError where the checkpoint is of something else."""
     files = texts_in(spark, folder.queries, ".json")
     if not files:
@@ -119,19 +119,20 @@ def revised(
 
 
 def endless(queries: Queries) -> Sequence[str]:
-    """The names of the queries for which documents are held for good: no window of theirs ends."""
+    """The names of the queries for which documents are retained for good: no window of theirs
+    ends."""
     return [name for name, kind in kinds_of(queries, 1).items() if kind.startswith("endless")]
 
 
 def _plan(before: Queries, queries: Queries, tasks: int) -> Plan:
-    """What becomes of each query; one whose cells are others than before begins anew."""
+    """What becomes of each query; one whose cells are others than before begins again."""
     with before.engine(0) as engine:
         found = engine.plan((text, queries.tables_of(text)) for text in queries.texts)
     then, now = kinds_of(before, tasks), kinds_of(queries, tasks)
-    moved = {name for name in found.going_on if then[name] != now[name]}
-    going_on = [name for name in found.going_on if name not in moved]
-    changed = [*found.changed, *(name for name in found.going_on if name in moved)]
-    return replace(found, going_on=going_on, changed=changed)
+    moved = {name for name in found.continuing if then[name] != now[name]}
+    continuing = [name for name in found.continuing if name not in moved]
+    changed = [*found.changed, *(name for name in found.continuing if name in moved)]
+    return replace(found, continuing=continuing, changed=changed)
 
 
 def _read(entry: Mapping[str, Any]) -> Revision:

@@ -23,7 +23,6 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
-from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError, XSCLError
 from xscl.matches.result_forms import dumps
 from xscl.sources.envelopes import LineEnvelope, Place, lines_of
@@ -32,6 +31,7 @@ from xscl.spark.folders import is_remote, place_of
 from xscl.spark.joins.columns import UNREADABLE
 from xscl.spark.streaming import ANY_AGE
 from xscl.times import from_timestamp
+from xscl.xpath_stage import MalformedDocument
 
 __all__ = ["Events", "Items", "Source"]
 
@@ -46,7 +46,8 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The items of the folder that `xscl ingest --to` fills; `kind` tells it from other sources."""
+    """The items of the folder that `xscl ingest --to` fills; `kind` distinguishes it from other
+    sources."""
 
     folder: str
     kind = "--items"

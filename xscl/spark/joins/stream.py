@@ -46,8 +46,8 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 _LIVE: dict[str, LiveCell] = {}
-"""The cells that this process has evaluated, by what tells each from all others: the next batch
-may be another process', after which this one follows from where it is."""
+"""The cells that this process has evaluated, by what distinguishes each from all others: the next
+batch may be another process', after which this one follows from where it is."""
 _MOST = 16
 
 _DEALT = pa.schema(
@@ -98,7 +98,7 @@ def join_stream(
 
 
 def kinds_of(queries: Queries, tasks: int) -> dict[str, str]:
-    """The kind of the group that each query is in, by its name: its cells are told by it."""
+    """The kind of the group that each query is in, by its name: its cells are identified by it."""
     found: dict[str, str] = {}
     with queries.engine(0) as engine:
         for group in _groups(engine, tasks):

@@ -6,36 +6,36 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pattern_stage.algebra import frozen, terms
-from pattern_stage.algebra.nodes import Aggregate
 from xscl.documents.attributes import MISSING
 from xscl.language.events.unparse import condition
 from xscl.language.syntax import EventCondition, Every, Truth
+from xscl.pattern_stage.algebra import frozen
+from xscl.pattern_stage.algebra.nodes import Aggregate
+from xscl.pattern_stage.values import terms
 from xscl.times import moment, span
 from xscl.why.events.makes import Made, sight_of
 from xscl.why.events.values import Sight
-from xscl.why.findings import Finding, values_of
+from xscl.why.findings import Finding, judged_by, values_of
 
-__all__ = ["before", "judged", "of_group", "passed_by"]
+__all__ = ["before", "judged", "of_group", "passed_by", "texts_of"]
 
 
 def judged(
     written: EventCondition | None, made: Sequence[terms.Predicate], sight: Sight
 ) -> Iterator[Finding]:
     """Each conjunct of a condition, as it is written and as it was made."""
-    for text, one in zip(_conjuncts(written), made, strict=True):
-        left, right = map(values_of, sight.shown(one))
-        yield Finding("comparison", None, text, sight.holds(one), left, right)
+    for text, one in zip(texts_of(written), made, strict=True):
+        yield judged_by(sight, one, Finding("comparison", None, text, None))
 
 
-def _conjuncts(written: EventCondition | None) -> Iterator[str]:
+def texts_of(written: EventCondition | None) -> Iterator[str]:
     """The texts of the conjuncts; what is TRUE is none."""
     match written:
         case None | Truth(True):
             return
         case Every(parts):
             for part in parts:
-                yield from _conjuncts(part)
+                yield from texts_of(part)
         case _:
             yield condition(written)
 

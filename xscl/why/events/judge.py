@@ -1,5 +1,5 @@
 """Why documents match an event query, or do not: what each operator does with them, in order of
-time (patterns-cel.md, sections 3 and 8).
+time (docs/semantics.md#operators).
 
 The first and the last document must be of the match; NEXT and FOLD may skip others.  Of all ways to
 take the documents the one is shown whose first failure is the last.
@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select
-from pattern_stage.algebra.nodes import Sequence as Following
+from xscl.dissection.parts import Dissection
 from xscl.documents.columns import attributes_of, values_in
 from xscl.documents.document import Document
 from xscl.errors import XSCLError
-from xscl.event_queries.compile import CompiledEvents, Step, compile_events
+from xscl.event_queries.compile import CompiledEvents, Step
 from xscl.language.syntax import (
     Block,
     Both,
@@ -28,8 +27,11 @@ from xscl.language.syntax import (
     Query,
 )
 from xscl.language.unparse import Wording
+from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select
+from xscl.pattern_stage.algebra.nodes import Sequence as Following
 from xscl.stream_names import is_internal
-from xscl.why.blocks import JudgedBlock, judge_stream
+from xscl.times import to_seconds
+from xscl.why.blocks import judge_events
 from xscl.why.events.conditions import before, judged, of_group, passed_by
 from xscl.why.events.makes import (
     Made,
@@ -41,8 +43,7 @@ from xscl.why.events.makes import (
     sight_of_two,
 )
 from xscl.why.events.values import Sight
-from xscl.why.findings import Finding, Kind
-from xscl.why.patterns import pattern_of
+from xscl.why.findings import Finding, Kind, reached
 from xscl.why.report import Why
 
 __all__ = ["Judge", "why_events"]
@@ -63,14 +64,14 @@ class _Way:
     event: Made | None
 
 
-def why_events(query: Query, subscribed: CompiledEvents, given: Sequence[Document]) -> Why:
-    """Judges an event query on documents; `subscribed` is it, or one alike but for constants, with
-    the schemas that it was subscribed with.  Raises XSCLError where no match has so many, or where
+def why_events(dissection: Dissection, given: Sequence[Document]) -> Why:
+    """Judges an event query on documents.  Raises XSCLError where no match has so many, or where
     the query reads the results of a sub-query in another language."""
     if len(given) > _MOST_DOCUMENTS:
         raise XSCLError(f"event queries are judged on at most {_MOST_DOCUMENTS} documents")
     documents = sorted(given, key=lambda document: document.time)
-    compiled = compile_events(query, dict(_closed(subscribed.step)).get)
+    query, compiled = dissection.query, dissection.compiled
+    assert isinstance(compiled, CompiledEvents)
     judge = Judge(query, compiled, documents)
     ways = judge.ways(compiled.step, tuple(range(len(documents))))
     if not ways:
@@ -83,14 +84,6 @@ def why_events(query: Query, subscribed: CompiledEvents, given: Sequence[Documen
     findings = ways[0].findings
     ordered = sorted(findings, key=_heading)
     return Why(query.name, tuple(one.id for one in documents), tuple(ordered))
-
-
-def _closed(step: Step) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The streams that a query reads as closed ones, with their names."""
-    if isinstance(step.part, Block) and not step.schema.open:
-        yield step.part.stream.text, step.schema.listed
-    for one in step.inputs:
-        yield from _closed(one)
 
 
 def _heading(finding: Finding) -> tuple[bool, bool, int]:
@@ -144,32 +137,20 @@ class Judge:
             return
         (place,) = places
         document = self.documents[place]
-        pattern = replace(pattern_of(1, block, self.wording), number=place + 1)
-        findings = [judge_stream(pattern, document.stream)]
-        if not findings[0].holds:
+        findings, seen = judge_events(place + 1, block, self.wording, document)
+        if seen is None or seen.tree is None:
             yield _Way(tuple(findings), None)
             return
-        seen = JudgedBlock.of(pattern, document)
-        findings += (seen.finding(at, self.wording) for at in range(len(seen.found)))
-        if seen.tree is None or not all(one.holds for one in findings):
-            yield _Way(tuple(findings), None)
-            return
-        numbers = {one: number for number, one in enumerate(seen.tree.elements)}
-        value_of = values_in(document, numbers)
+        elements = {one: number for number, one in enumerate(seen.tree.elements)}
+        value_of = values_in(document, elements)
         names = None if step.schema.open else step.schema.listed
-        for node in pattern.nodes(seen.tree, pattern.output, seen.held):
-            bound = {
-                item.variable: (found[0].element, found[0].attribute)
-                for item in pattern.items
-                if item.variable is not None
-                and (found := pattern.nodes(seen.tree, item.number, seen.held))
-            }
-            values = attributes_of((node.element, node.attribute), bound, value_of)
+        for node, bound in seen.events():
+            values = attributes_of(node, bound, value_of)
+            values |= {"document()": document.id, "timestamp()": to_seconds(document.time)}
             if names is not None:
                 values = {name: values[name] for name in names if name in values}
             start = document.time if document.start is None else document.start
-            event = Made(start, document.time, values, document.id)
-            yield _Way(tuple(findings), event)
+            yield _Way(tuple(findings), Made(start, document.time, values, document.id))
 
     def filtered(
         self, step: Step, condition: EventCondition | None, places: Places
@@ -305,7 +286,7 @@ class Judge:
         sight = run.sight(event, self.constants)
         yield before(run.name, run.end, event)
         yield from judged(fold.condition, node.condition, sight)
-        for one in judged(fold.going_on, node.going_on, sight):
+        for one in judged(fold.continuing, node.continuing, sight):
             yield one if one.holds else replace(one, note=f"FOLD ends at {event.name}")
 
     # Groups.
@@ -339,9 +320,6 @@ class Judge:
                     yield several, (*way.findings, *findings)
 
 
-def _reached(way: _Way) -> tuple[int, int, int]:
-    """How far a way comes: to the end, else by what holds before the first that fails."""
-    held = [one.holds is True for one in way.findings]
-    failing = next((number for number, one in enumerate(held) if not one), len(held))
-    whole = way.event is not None and all(held)
-    return int(whole), failing, sum(held)
+def _reached(way: _Way) -> tuple[bool, int, int]:
+    whole, first, held = reached(way.findings)
+    return whole and way.event is not None, first, held

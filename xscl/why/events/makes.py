@@ -1,5 +1,5 @@
-"""What the operators of event queries make of events that they have taken (patterns-cel.md,
-sections 2 to 4): attributes, and what conditions see."""
+"""What the operators of event queries make of events that they have taken (docs/semantics.md#names,
+#operators): attributes, and what conditions see."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pattern_stage.algebra import terms
-from pattern_stage.algebra.nodes import Aggregate, Iterate, Map
-from pattern_stage.algebra.nodes import Sequence as Following
-from pattern_stage.algebra.nodes.aggregate import is_aggregate
 from xscl.documents.attributes import MISSING
+from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Map
+from xscl.pattern_stage.algebra.nodes import Sequence as Following
+from xscl.pattern_stage.algebra.nodes.aggregate import is_aggregate
+from xscl.pattern_stage.values import terms
 from xscl.why.events.values import Attributes, Sight
 
 __all__ = ["Made", "Running", "aggregated", "followed", "mapped", "sight_of", "sight_of_two"]
@@ -131,13 +131,13 @@ def aggregated(node: Aggregate, events: Sequence[Made], constants: Sequence[Any]
     return Made(end, end, _there(values), name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Group(Sight):
     """What an item over aggregates sees: each event, and the first for what is grouped by."""
 
     sights: Sequence[Sight] = ()
 
-    def value(self, term: terms.Scalar) -> object:
+    def value(self, term: terms.Term) -> object:
         """A term, of which calls of aggregates are over the group."""
         match term:
             case terms.Call("count", ()):
@@ -146,7 +146,7 @@ class _Group(Sight):
                 return self._over(function, arguments)
         return Sight.value(self, term)
 
-    def _over(self, function: str, arguments: Sequence[terms.Scalar]) -> object:
+    def _over(self, function: str, arguments: Sequence[terms.Term]) -> object:
         first = [sight.kept(arguments[0]) for sight in self.sights]
         if function == "count":
             return float(sum(value is not MISSING for value in first))

@@ -1,5 +1,5 @@
 """Why documents match a pattern, or do not: types, order, edges, what may lie between, windows and
-what must not have happened (patterns-sase.md, sections 3 and 4).
+what must not have happened (docs/semantics.md#sequences, #runs).
 
 The documents are given in order of time, one for each event; a Kleene plus takes one or more of
 them, in the way that makes the first thing that fails the last.
@@ -8,22 +8,20 @@ them, in the way that makes the first thing that fails the last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations, pairwise
 
-from pattern_stage.pattern import Conjunct, Strategy
+from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document
 from xscl.errors import XSCLError
-from xscl.language.patterns.normal_form import Clause, conjuncts
-from xscl.language.patterns.unparse import PatternWording
-from xscl.language.syntax import Block, Equivalence, EventPattern, Query
+from xscl.language.syntax import Block, EventPattern
 from xscl.language.unparse import Wording
-from xscl.patterns.compile import compile_pattern
-from xscl.patterns.edges import Edge, Place, Placement
+from xscl.pattern_stage.compiler.conditions import Edge
+from xscl.pattern_stage.pattern import Conjunct, Strategy
+from xscl.patterns.compile import CompiledPattern
+from xscl.patterns.written import Place, Written
 from xscl.times import moment, span
-from xscl.why.blocks import JudgedBlock, judge_stream
-from xscl.why.findings import Finding, values_of
-from xscl.why.patterns import pattern_of
+from xscl.why.blocks import judge_events
+from xscl.why.findings import Finding, reached, values_of
 from xscl.why.report import Why
 from xscl.why.sequences.taken import Event, Run
 
@@ -32,29 +30,29 @@ __all__ = ["why_sequence"]
 _MOST_WAYS = 1_000
 
 
-def why_sequence(query: Query, given: Sequence[Document], held: Iterable[Document]) -> Why:
+def why_sequence(
+    dissection: Dissection, given: Sequence[Document], held: Iterable[Document]
+) -> Why:
     """Judges a pattern on documents for its events; `held` are those that may have come between, or
     may have happened.  Raises XSCLError where there are too few documents, or too many."""
-    return _Judge(query, held).why(sorted(given, key=lambda document: document.time))
+    return _Judge(dissection, held).why(sorted(given, key=lambda document: document.time))
 
 
 class _Judge:
     """A pattern, and the documents that are held."""
 
-    def __init__(self, query: Query, held: Iterable[Document]) -> None:
+    def __init__(self, dissection: Dissection, held: Iterable[Document]) -> None:
+        query, compiled = dissection.query, dissection.compiled
         assert isinstance(query.source, EventPattern)
+        assert isinstance(compiled, CompiledPattern)
         self.query = query
         self.source = query.source
-        self.compiled = compile_pattern(query)
-        self.pattern = self.compiled.pattern
-        self.placement = Placement(query.source)
-        self.wording = PatternWording(query.text)
+        self.compiled, self.pattern = compiled, compiled.pattern
+        self.written = Written(query.source, query.text, self.pattern)
+        self.wording, self.tests = self.written.wording, self.written.tests
+        self.blocks = Wording(query.text)
         self.held = sorted(held, key=lambda document: document.time)
         self.positive = [at for at, one in enumerate(self.pattern.components) if not one.negated]
-        written = (one for one in conjuncts(self.source.condition))
-        plain = [one for one in written if not isinstance(one[0], Equivalence)]
-        self.made = dict(zip(plain, self.pattern.conjuncts, strict=True))
-        self.tests = [*zip(self.placement.tests, self.pattern.tests, strict=True)]
 
     def why(self, given: Sequence[Document]) -> Why:
         """The findings of the way of taking the documents that comes furthest."""
@@ -62,7 +60,7 @@ class _Judge:
         if not ways:
             raise XSCLError(self.wrong_number(len(given)))
         answers = (self.judged(given, way) for way in ways[:_MOST_WAYS])
-        return max(answers, key=_reached)
+        return max(answers, key=lambda answer: reached(answer.findings))
 
     def ways(self, documents: int) -> Iterator[tuple[int, ...]]:
         """The components that may take so many documents, one for each."""
@@ -115,24 +113,9 @@ class _Judge:
         self, number: int, block: Block, document: Document, at: int
     ) -> tuple[list[Finding], list[Event]]:
         """The findings of a block on a document, and the events that it selects of it."""
-        wording = Wording(self.query.text)
-        pattern = replace(pattern_of(1, block, wording), number=number)
-        findings = [judge_stream(pattern, document.stream)]
-        if not findings[0].holds:
-            return findings, []
-        judged = JudgedBlock.of(pattern, document)
-        findings += (judged.finding(place, wording) for place in range(len(judged.found)))
-        if not all(finding.holds for finding in findings) or judged.tree is None:
-            return findings, []
-        nodes = pattern.nodes(judged.tree, pattern.output, judged.held)
-        bound = {
-            item.variable: (found[0].element, found[0].attribute)
-            for item in pattern.items
-            if item.variable is not None
-            and (found := pattern.nodes(judged.tree, item.number, judged.held))
-        }
+        findings, seen = judge_events(number, block, self.blocks, document)
         id, time = document.id, document.time
-        return findings, [Event(at, id, time, (n.element, n.attribute), bound) for n in nodes]
+        return findings, [Event(at, id, time, *one) for one in (seen.events() if seen else ())]
 
     def seen(self, at: int, after: float, before: float) -> Iterator[Event]:
         """The events of a component strictly between two times."""
@@ -151,12 +134,11 @@ class _Judge:
             text, sides = f"{self.name(one)} before {self.name(other)}", (one.time, other.time)
             left, right = (values_of([moment(time)]) for time in sides)
             yield Finding("time", None, text, one.time < other.time, left, right)
-        for test, made in self.tests:
-            holds, values = run.test(made)
-            yield Finding("comparison", None, self.wording.atom(test), holds, values_of(values))
-        for _, clauses in sorted(self.placement.positive.items()):
-            for clause in clauses:
-                yield self.compared(run, clause)
+        for text, test in self.tests:
+            yield run.found_of_test(test, Finding("comparison", None, text, None))
+        for conjuncts in self.written.positive.values():
+            for conjunct in conjuncts:
+                yield self.compared(run, conjunct)
         if self.pattern.within is not None:
             apart = events[-1].time - events[0].time
             text = f"within {span(self.pattern.within)}"
@@ -171,14 +153,10 @@ class _Judge:
         """An event, by its component."""
         return self.pattern.components[event.component].name
 
-    def compared(self, run: Run, clause: Clause) -> Finding:
+    def compared(self, run: Run, conjunct: Conjunct) -> Finding:
         """The finding of a conjunct."""
-        holds, sides = run.conjunct(self.made[clause])
-        text = " OR ".join(map(self.wording.atom, clause))
-        left, right = (
-            (values_of(side) for side in zip(*sides, strict=True)) if sides else (None,) * 2
-        )
-        return Finding("comparison", None, text, holds, left, right)
+        finding = Finding("comparison", None, self.written.clause(conjunct), None)
+        return run.finding(conjunct, finding)
 
     # What lies between.
 
@@ -226,17 +204,14 @@ class _Judge:
 
     def fits(self, run: Run, place: Place) -> bool:
         """Whether the last event of a run could take an edge."""
-        clauses = self.placement.positive.get(place, ())
+        last = place[1] is Edge.TAKE
         apart = run.events[-1].time - run.events[0].time
         return (
             (self.pattern.within is None or apart < self.pattern.within)
             and all(run.test(made)[0] for _, made in self.tests)
-            and all(self._last(run, self.made[clause], place) for clause in clauses)
+            # Of a loop's conjuncts the events before the last were judged.
+            and all(run.conjunct(one, last=last) for one in self.written.positive.get(place, ()))
         )
-
-    def _last(self, run: Run, conjunct: Conjunct, place: Place) -> bool:
-        """Whether a conjunct holds for the event that is taken; those before it were judged."""
-        return run.conjunct(conjunct, last=place[1] is Edge.TAKE)[0]
 
     # What must not have happened.
 
@@ -248,12 +223,11 @@ class _Judge:
         after = [e.time for e in run.events if e.component > at]
         low = max(before) if before else last - within
         high = min(after) if after else first + within
-        clauses = self.placement.negative.get(at, ())
         text = f"no {self.wording.component(self.source.components[at]).removeprefix('!')}"
         for event in self.seen(at, low, high):
             beside = run.beside(event)
             counts = all(beside.test(made)[0] for _, made in self.tests)
-            if counts and all(beside.conjunct(self.made[clause])[0] for clause in clauses):
+            if counts and all(beside.conjunct(one) for one in self.written.negative[at]):
                 note = f"{event.document}, at {moment(event.time)}, is one"
                 return Finding("documents", None, text, False, note=note)
         return Finding("documents", None, text, True)
@@ -261,10 +235,3 @@ class _Judge:
 
 def _holding(findings: Iterable[Finding]) -> int:
     return sum(finding.holds is True for finding in findings)
-
-
-def _reached(answer: Why) -> tuple[bool, int, int]:
-    """How far a way comes: to the end, else by what holds before the first that fails."""
-    held = [finding.holds is True for finding in answer.findings]
-    first = next((number for number, one in enumerate(held) if not one), len(held))
-    return answer.holds, first, sum(held)

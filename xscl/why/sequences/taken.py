@@ -1,23 +1,26 @@
 """The values that a pattern compares, on given events: terms and comparisons by their definitions
-(patterns-sase.md, section 2), one at a time; the automata take no part in it."""
+(docs/semantics.md#values-and-missing-attributes), one at a time; the automata take no part in
+it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
-from operator import eq, ge, gt, le, lt, ne
 
-from pattern_stage import pattern as stage
-from pattern_stage.arithmetic import aggregate, castable, divide, number_of, remainder
-from pattern_stage.pattern import Attribute, Index, Pattern
-from xpath_stage import number_text
-from xscl.documents.attributes import Node, reached, text_of_node
+from xscl.documents.attributes import MISSING, Node, reached, text_of_node
+from xscl.pattern_stage import pattern as stage
+from xscl.pattern_stage.compiler.bound import runs_over
+from xscl.pattern_stage.pattern import Pattern
+from xscl.pattern_stage.values.interpreter import Interpreter
+from xscl.pattern_stage.values.numbers import aggregate, number_of
+from xscl.pattern_stage.values.terms import Aggregate, Attribute, Index, Leaf, Length, Or, Read
 from xscl.times import to_seconds
+from xscl.why.findings import Finding, judged_by, values_of
+from xscl.why.near_values import near_equal
+from xscl.xpath_stage import number_text
 
 __all__ = ["Event", "Run"]
-
-_COMPARE = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +42,6 @@ class Event:
             return self.document
         node = next(reached(self.output, self.bound, attribute), None)
         return None if node is None else text_of_node(node)
-
-
-class _Missing(Exception):
-    """An event lacks what is read; whether it is of an ANY component."""
-
-    def __init__(self, any_of: bool) -> None:
-        super().__init__()
-        self.any_of = any_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,110 +77,82 @@ class Run:
             return all(value == constant for value in there), shown
         return all(number_of(value) == constant for value in there), shown
 
+    def found_of_test(self, test: stage.Test, finding: Finding) -> Finding:
+        """A finding with whether a test holds, and the values that it compares."""
+        holds, values = self.test(test)
+        if test.constant is None:
+            return replace(finding, holds=holds, left=values_of(values))
+        constant = self.constants[test.constant.place]
+        written = _text(constant)
+        groups = [([one for one in values if one != "(none)"], [written])]
+        near = None if holds else near_equal(groups, written=1)
+        return replace(
+            finding,
+            holds=holds,
+            left=values_of(values, None if near is None else near.left),
+            right=None if near is None else values_of([written]),
+            near=None if near is None else near.words,
+        )
+
     # Conjuncts.
 
-    def conjunct(
-        self, conjunct: stage.Conjunct, *, last: bool = False
-    ) -> tuple[bool, list[tuple[str, str]]]:
-        """Whether a conjunct holds, for every `i` that it runs over or the `last`, and the values
-        on both sides of its comparisons, of the first `i` for which it does not."""
-        shown: list[tuple[str, str]] = []
-        for number in [*self._numbers(conjunct)][-1 if last else 0 :]:
-            shown = [self._sides(one, number) for one in conjunct]
-            if not any(self._holds(one, number) for one in conjunct):
-                return False, shown
-        return True, shown
+    def conjunct(self, conjunct: stage.Conjunct, *, last: bool = False) -> bool:
+        """Whether a conjunct holds, for every `i` that it runs over or the `last`."""
+        sights = [*self._sights(conjunct)][-1 if last else 0 :]
+        return all(any(map(sight.holds, conjunct)) for sight in sights)
+
+    def finding(self, conjunct: stage.Conjunct, finding: Finding) -> Finding:
+        """A finding with whether a conjunct holds, and the values on both sides of its
+        comparisons, of the first `i` for which it does not."""
+        finding = replace(finding, holds=True)
+        for sight in self._sights(conjunct):
+            finding = judged_by(sight, Or(conjunct), finding)
+            if not finding.holds:
+                break
+        return finding
+
+    def _sights(self, conjunct: stage.Conjunct) -> Iterator[_Sight]:
+        return (_Sight(self, number) for number in self._numbers(conjunct))
 
     def _numbers(self, conjunct: stage.Conjunct) -> Iterator[int]:
         """The numbers of the events that `i` stands for, from 0; only one where there is no `i`."""
-        for comparison in conjunct:
-            for leaf in (*_leaves(comparison.left), *_leaves(comparison.right)):
-                running = isinstance(leaf, stage.Aggregate) and leaf.previous
-                if running or getattr(leaf, "index", None) in (Index.EACH, Index.PREVIOUS):
-                    yield from range(1, len(self.of(leaf.component)))
-                    return
-        yield 0
+        over = runs_over(conjunct)
+        return iter((0,) if over is None else range(1, len(self.of(over))))
 
-    def _holds(self, one: stage.Comparison, number: int) -> bool:
-        try:
-            left, right = self._value(one.left, number), self._value(one.right, number)
-        except _Missing as missing:
-            return missing.any_of
-        compare = _COMPARE[one.operator]
-        if isinstance(left, str) and isinstance(right, str):
-            numbers = number_of(left), number_of(right)
-            both = castable(left, numbers[0]) and castable(right, numbers[1])
-            if one.operator in ("=", "!=") or not both:
-                return bool(compare(left, right))
-            left, right = numbers
-        first, second = (number_of(v) if isinstance(v, str) else v for v in (left, right))
-        return first == first and second == second and bool(compare(first, second))
 
-    def _sides(self, one: stage.Comparison, number: int) -> tuple[str, str]:
-        shown = []
-        for term in (one.left, one.right):
-            try:
-                shown.append(_text(self._value(term, number)))
-            except _Missing:
-                shown.append("(none)")
-        return shown[0], shown[1]
+class _Sight(Interpreter):
+    """What a conjunct sees of a run, for one `i`."""
 
-    def _value(self, term: stage.Term, number: int) -> str | float:
-        match term:
-            case stage.Constant(place):
-                return self.constants[place]
-            case stage.Length(component):
-                return float(len(self.of(component)))
-            case stage.Negative(operand):
-                return -self._double(operand, number)
-            case stage.Arithmetic(operator, left, right):
-                first, second = self._double(left, number), self._double(right, number)
-                match operator:
-                    case "+":
-                        return first + second
-                    case "-":
-                        return first - second
-                    case "*":
-                        return first * second
-                    case "/":
-                        return divide(first, second)
-                    case "%":
-                        return remainder(first, second)
-            case stage.Aggregate():
-                events = self.of(term.component)[: number if term.previous else None]
-                if term.attribute is None:
+    def __init__(self, run: Run, number: int) -> None:
+        self.run, self.i, self.constants = run, number, run.constants
+
+    def leaf(self, leaf: Leaf) -> object:
+        match leaf:
+            case Length(component):
+                return float(len(self.run.of(component)))
+            case Aggregate():
+                events = self.run.of(leaf.component)[: self.i if leaf.previous else None]
+                if leaf.attribute is None:
                     return float(len(events))
-                read = [event.read(term.attribute) for event in events]
+                read = [event.read(leaf.attribute) for event in events]
                 values = (number_of(v) if isinstance(v, str) else v for v in read)
-                return float(aggregate(term.function, values))
-            case stage.Read():
-                return self._read(term, number)
+                return float(aggregate(leaf.function, values))
+            case Read():
+                return self._read(leaf)
+        raise TypeError(leaf)
 
-    def _double(self, term: stage.Term, number: int) -> float:
-        value = self._value(term, number)
-        return number_of(value) if isinstance(value, str) else value
+    def lenient(self, leaf: Leaf) -> bool:
+        wild = isinstance(leaf, Read) and self.run.pattern.components[leaf.component].any
+        return wild and self.leaf(leaf) is MISSING
 
-    def _read(self, read: stage.Read, number: int) -> str | float:
-        events = self.of(read.component)
-        places = {Index.EACH: number, Index.PREVIOUS: number - 1, Index.LAST: -1}
+    def _read(self, read: Read) -> object:
+        events = self.run.of(read.component)
+        places = {Index.EACH: self.i, Index.PREVIOUS: self.i - 1, Index.LAST: -1}
         place = 0 if read.index is None else places.get(read.index, 0)
         if not -len(events) <= place < len(events):
             return nan
         value = events[place].read(read.attribute)
-        if value is None:
-            raise _Missing(self.pattern.components[read.component].any)
-        return value
-
-
-def _leaves(term: stage.Term) -> Iterator[stage.Read | stage.Aggregate]:
-    match term:
-        case stage.Arithmetic(_, left, right):
-            yield from _leaves(left)
-            yield from _leaves(right)
-        case stage.Negative(operand):
-            yield from _leaves(operand)
-        case stage.Read() | stage.Aggregate():
-            yield term
+        return MISSING if value is None else value
 
 
 def _text(value: str | float) -> str:

@@ -110,7 +110,7 @@ def test_the_rest_of_a_file_stays(server: Server, file: Path) -> None:
     ("body", "said"),
     [
         ("<html/>", "feeds.opml: it is no OPML; give an OPML file"),
-        ("<opml><body><outline xmlUrl='http://a.example/?a&b'/></body></opml>", "mend it first"),
+        ("<opml><body><outline xmlUrl='http://a.example/?a&b'/></body></opml>", "fix it first"),
         ("<opml/>", "has no <body>"),
     ],
 )

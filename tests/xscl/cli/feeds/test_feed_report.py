@@ -40,7 +40,7 @@ def aged(guid: str, days: float) -> str:
 def watch(
     server: Server, folder: Path, *more: str, feeds: str = "/s"
 ) -> subprocess.CompletedProcess[str]:
-    # Of different hosts, so that nobody waits between two of them.
+    # On different hosts, so that there is no pause between two of them.
     urls = {path: server.url(path, "localhost" if path == "/t" else "127.0.0.1") for path in FEEDS}
     named = [
         word for path in feeds.split() for word in ("--feed", f"{path[1].upper()}={urls[path]}")
@@ -196,7 +196,7 @@ def test_patterns_wait_no_longer_than_they_must(
 
 
 def test_the_lengths_of_each_subscription_count() -> None:
-    """Of parameters, and of constants that a state file keeps apart from their text."""
+    """Of parameters, and of constants that a state file stores separately from their text."""
     engine = Engine()
     engine.subscribe("SELECT COUNT(*) AS n FROM WINDOW{10 min}(S)")
     rows = [{"most": 60}, {"most": 7200}]

@@ -1,4 +1,4 @@
-"""Parameters in event queries, and event queries alike but for constants: parsed once."""
+"""Parameters in event queries, and event queries that are the same up to constants: parsed once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ XSCL = "(SELECT x FROM S//a->x JOIN {x = y, 5 h} T//b->y)"
 VALUES = {"a": 1, "w": 2, "p": "^a", "d": 3.5, "b": "u", "k": "v", "c": 2, "e": 7}
 
 
-def test_parameters_stand_where_constants_may() -> None:
+def test_parameters_are_allowed_where_constants_are() -> None:
     text = TEXT
     [query], errors = parse(text)
     assert not errors
@@ -42,14 +42,14 @@ def test_parameters_stand_where_constants_may() -> None:
     ("name", "value", "problem"),
     [("w", -1, "negative"), ("d", "1", "found a string"), ("p", "(", "RE2"), ("p", 1, "string")],
 )
-def test_values_that_cannot_stand_there(name: str, value: object, problem: str) -> None:
+def test_values_that_are_not_allowed_there(name: str, value: object, problem: str) -> None:
     [query], _ = parse(TEXT)
     _, [error] = bind(query, {**VALUES, name: value})
     assert problem in str(error)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "alike"),
+    ("one", "other", "similar"),
     [
         ("FILTER{x = 1}(S)", "FILTER{x = 2.5}(S) -- again", True),
         ("S NEXT{$1.x = 'a'} T", "S NEXT{$1.x = 'it''s'} T", True),
@@ -68,7 +68,7 @@ def test_values_that_cannot_stand_there(name: str, value: object, problem: str) 
         ("SELECT a FROM S", "DECLARE STREAM S (a); SELECT a FROM S", False),
     ],
 )
-def test_queries_alike_are_parsed_once(one: str, other: str, alike: bool) -> None:
+def test_similar_queries_are_parsed_once(one: str, other: str, similar: bool) -> None:
     statements = AlikeStatements()
     read_from(one, 1, statements)
     (first, second), errors, _ = read_from(f"{one}; {other}", 1, statements)
@@ -76,7 +76,7 @@ def test_queries_alike_are_parsed_once(one: str, other: str, alike: bool) -> Non
     prepared: list[Prepared | None] = [
         query.prepared if isinstance(query, Instance) else None for query in (first, second)
     ]
-    assert (prepared[0] is prepared[1] is not None) is alike
+    assert (prepared[0] is prepared[1] is not None) is similar
 
 
 def test_a_declaration_of_another_text_is_another_one() -> None:
@@ -100,10 +100,10 @@ def test_an_instance_is_what_parsing_in_full_gives() -> None:
 
 
 def agree(text: str) -> None:
-    dice, alike = random.Random(text), AlikeStatements()
+    dice, similar = random.Random(text), AlikeStatements()
     for again in (text, text, *(mutated(text, dice) for _ in range(3))):
         expected, errors, _ = parse_from(again, 1)
-        found, found_errors, _ = read_from(again, 1, alike)
+        found, found_errors, _ = read_from(again, 1, similar)
         assert [str(error) for error in found_errors] == [str(error) for error in errors]
         for one, whole in zip(found, expected, strict=True):
             assert one.name == whole.name

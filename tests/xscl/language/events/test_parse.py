@@ -85,7 +85,7 @@ def test_names_end_before_a_hyphen_and_a_point() -> None:
 @pytest.mark.parametrize(
     "name", ["NEXT", "fold", "Union", "FILTER", "window", "GROUP", "TRUE", "not", "AVG", "min"]
 )
-def test_keywords_are_names_where_only_a_name_can_stand(name: str) -> None:
+def test_keywords_are_names_where_only_a_name_is_allowed(name: str) -> None:
     query = good(f"SELECT {name}, {name} AS x FROM FILTER{{{name} = 1 AND $1.{name} < 2}}(S)")
     assert [one.value.name for one in selected_values(query.select)] == [name] * 2  # type: ignore[union-attr]
     block = events(f"{name} NEXT {name}").expression
@@ -171,7 +171,7 @@ def test_constructors_insert_what_is_computed() -> None:
     assert [len([*selected_values(one)]) for one in (element, obj)] == [3, 2]
 
 
-def test_a_list_says_what_stands_in_it() -> None:
+def test_a_list_says_what_is_in_it() -> None:
     query = good("SELECT *, 'max' AS kind FROM A NEXT B")
     assert isinstance(query.select, tuple)
     star, kind = query.select

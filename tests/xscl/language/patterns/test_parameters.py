@@ -1,4 +1,5 @@
-"""Parameters in patterns, and patterns alike but for constants: the text is parsed once."""
+"""Parameters in patterns, and patterns that are the same up to constants: the text is parsed
+once."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from xscl.patterns.compile import compile_pattern
 TEXT = "EVENT SEQ(A a, S//item[k = :k] b) WHERE [x = :x] AND a.p > 2 * :p WITHIN :w min"
 
 
-def test_parameters_stand_where_constants_may() -> None:
+def test_parameters_are_allowed_where_constants_are() -> None:
     [query], _ = parse(TEXT)
     assert list(parameters(query)) == ["k", "x", "p", "w"]
     bound, errors = bind(query, {"k": "u", "x": "v", "p": 3, "w": 5})
@@ -39,7 +40,7 @@ def test_windows_that_are_none(value: object, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "alike"),
+    ("one", "other", "similar"),
     [
         ("EVENT A a WHERE a.p %3 = 50%*2", "EVENT A a WHERE a.p %4 = 60%*.5", True),
         ("EVENT A a WHERE a.'x y' = 5", "EVENT A a WHERE a.'x y' = 6 -- six", True),
@@ -53,11 +54,11 @@ def test_windows_that_are_none(value: object, problem: str) -> None:
         ("EVENT A a WHERE a.p = 5", "EVENT A b WHERE b.p = 5", False),
     ],
 )
-def test_statements_alike_but_for_constants(one: str, other: str, alike: bool) -> None:
+def test_statements_that_are_the_same_up_to_constants(one: str, other: str, similar: bool) -> None:
     read, errors, _ = read_from(f"{one};\n{other}", 1, AlikeStatements())
     assert not errors
     second = read[1]
-    assert isinstance(second, Instance) is alike
+    assert isinstance(second, Instance) is similar
     if isinstance(second, Instance):
         bound, errors = second.prepared.bind(second.values)
         [written], _ = parse(other)

@@ -138,7 +138,7 @@ def test_what_is_selected_of_matches(select: str) -> None:
     assert starred.select is None
 
 
-def test_constants_alone_tell_queries_apart() -> None:
+def test_constants_alone_distinguish_queries() -> None:
     one, other, another = (
         good(f"EVENT A a WHERE {condition}")
         for condition in ("a.x = 1", "a.x = 1.0 -- one", "a.x = '1'")

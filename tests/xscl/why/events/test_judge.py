@@ -30,7 +30,7 @@ from xscl.why import Why
 def test_it_agrees_with_the_brute_force(
     query: Query, envelopes: list[dict[str, Any]], places: list[int]
 ) -> None:
-    """Of documents at different times, the first and the last of a match are told by its times."""
+    """Of documents at different times, the times of a match identify the first and the last."""
     envelopes = [
         {**one, "timestamp": float(number)}
         for number, one in enumerate(envelopes)

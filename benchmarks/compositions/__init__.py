@@ -1,0 +1,1 @@
+"""NEXT CEP's queries as its paper draws them, and a simulation of its nodes."""

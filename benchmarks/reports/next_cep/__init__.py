@@ -1,0 +1,1 @@
+"""The figures of NEXT CEP (Schultz-Møller et al., section 6)."""

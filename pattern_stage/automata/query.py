@@ -1,0 +1,340 @@
+"""One automaton over its input: events by part, matches that come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import groupby
+from operator import le, lt
+
+from xscl.pattern_stage.automata.closings import closings
+from xscl.pattern_stage.automata.lives import LivingArcs
+from xscl.pattern_stage.automata.part import Key, Part
+from xscl.pattern_stage.automata.program import Arc, Life, Program
+from xscl.pattern_stage.automata.tables import Step, Table, TypedEvent
+from xscl.pattern_stage.automata.texts import CompiledArc, compiled_arc, integral_in, shape_of
+from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts
+from xscl.pattern_stage.values.terms import Form, Slot
+
+__all__ = ["AutomatonQuery"]
+
+
+_KNOWN = 64
+"""So many arcs that live no more may stay compiled, for when they come again."""
+
+
+class AutomatonQuery:
+    """An automaton whose types are the engine's `types`, of `states`, of which some are `final`.
+
+    Events come in any order; `changes` has the matches that are new (1) and those that are no more
+    (-1) since they were taken.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        arcs: Iterable[tuple[Life, Arc]],
+        states: int,
+        final: Collection[int],
+        types: Sequence[int],
+        layouts: Layouts,
+    ) -> None:
+        self.program, self.states, self.final = program, states, {*final}
+        self.types = tuple(types)
+        self.changes: dict[Key, int] = {}
+        self.clock = self._newest = self._oldest = float("-inf")
+        self._layouts = layouts
+        self._compiled: dict[int, CompiledArc] = {}
+        """By the identity of an arc, which it has."""
+        self._shape = shape_of(program, integral_in(program, ()))
+        self._living = LivingArcs(self._table)
+        self._counts: dict[Key, int] = {}
+        self._parts: dict[tuple[str, ...], Part] = {}
+        self._due: list[tuple[float, tuple[str, ...]]] = []
+        self._local: dict[int, list[int]] = {}
+        for local, type_ in enumerate(self.types):
+            self._local.setdefault(type_, []).append(local)
+        slots = [Slot(attribute, Form.TEXT) for attribute in program.by]
+        of_type = dict.fromkeys(self.types)
+        self._by = {type_: [layouts.place((type_,), slot) for slot in slots] for type_ in of_type}
+        self.arcs: list[tuple[Life, Arc]] = []
+        self._rearranged = float("inf")
+        """From when on arcs differ that events have not met yet."""
+        self.rearrange(arcs, float("-inf"))
+        self.catch_up()
+
+    def extend(self, states: int, final: Collection[int]) -> None:
+        """There are so many states from now on, of which these are final."""
+        if states > self.states:
+            for part in self._parts.values():
+                part.extend(states - self.states)
+        if (states, {*final}) != (self.states, self.final):
+            self._living.remake()
+        self.states, self.final = states, {*final}
+
+    def rearrange(self, arcs: Iterable[tuple[Life, Arc]], since: float) -> None:
+        """From now on these are the arcs, which differ from `since` on; `catch_up` follows, once
+        events have the attributes that these read."""
+        self.arcs = [one for one in arcs if one[0][1] > self._oldest]
+        self.__dict__.pop("starters", None)
+        fresh = [arc for _, arc in self.arcs if id(arc) not in self._compiled]
+        if fresh:
+            self._compile(fresh)
+        closed, compiled = self._living.closes, self._compiled
+        self._living.replace([(life, compiled[id(arc)]) for life, arc in self.arcs])
+        if since > max(self.clock, self._newest) and closed >= self._living.closes:
+            # Nothing that has been stepped over changes.
+            return
+        self._rearranged = min(since, self._rearranged)
+
+    def catch_up(self) -> None:
+        """Events that have come meet the arcs as they are now, where these differ for them."""
+        since, self._rearranged = self._rearranged, float("inf")
+        for by, part in self._parts.items() if since < float("inf") else ():
+            part.rearranged(since)
+            self._await(by, part)
+
+    @cached_property
+    def starters(self) -> Collection[tuple[int, int, str | float]] | None:
+        """Of the events that may begin a run by the arcs: type, place and the value there; None
+        where others may, or where time does something, too."""
+        if self._living.opens or self._living.closes:
+            return None
+        first, known = {self.program.start}, 0
+        while known < len(first):
+            known = len(first)
+            first |= {
+                arc.target for _, arc in self.arcs if arc.kind == "epsilon" and arc.source in first
+            }
+        found = dict[tuple[int, int, str | float], None]()
+        for _, arc in self.arcs:
+            if arc.kind == "consume" and arc.source in first:
+                equal = self._compiled[id(arc)].equal
+                if equal is None:
+                    return None
+                for type_ in self.types if arc.type is None else (self.types[arc.type],):
+                    found[type_, *equal] = None
+        return found.keys()
+
+    def rests(self, time: float) -> bool:
+        """Whether events from a time on do something only if they begin a run."""
+        return self.starters is not None and self._newest < time and not self.runs
+
+    @property
+    def opens(self) -> bool:
+        """Whether there are arcs that fire when a window opens."""
+        return self._living.opens
+
+    def _compile(self, fresh: Sequence[Arc]) -> None:
+        """Makes functions for arcs that have none."""
+        # A field stays what it became once: runs may have values of arcs that are no more.
+        integral = integral_in(self.program, fresh, self._shape.integral)
+        if integral != {*self._shape.integral}:
+            self._compiled = {}
+            shape = shape_of(self.program, integral)
+            for part in self._parts.values():
+                part.reshape(shape)
+            self._shape = shape
+            self._living.remake()
+        if len(self._compiled) > 2 * len(self.arcs) + _KNOWN:
+            before = self._compiled
+            self._compiled = {id(arc): before[id(arc)] for _, arc in self.arcs if id(arc) in before}
+        for _, arc in self.arcs:
+            if id(arc) not in self._compiled:
+                types = self.types if arc.type is None else (self.types[arc.type],)
+                self._compiled[id(arc)] = compiled_arc(
+                    arc, self.program, self._shape, types, self._layouts
+                )
+
+    def _table(self, arcs: Iterable[CompiledArc]) -> Table:
+        return Table(self.program, self._shape, arcs, self.states, self.final, len(self.types))
+
+    # Events
+
+    def take(self, time: int, events: Iterable[tuple[int, Event]]) -> None:
+        """Events of one time come, with the engine's types."""
+        self._newest = max(self._newest, time)
+        of_part: dict[tuple[str, ...], list[tuple[int, Event]]] = {}
+        for type_, event in events:
+            by = self._part_of(type_, event) if self.program.by else ()
+            if by is not None:
+                some = [(local, event) for local in self._local[type_]]
+                of_part[by] = of_part[by] + some if by in of_part else some
+        for by, some in of_part.items():
+            part = self._part(by)
+            part.add(time, some)
+            self._await(by, part)
+
+    def take_all(self, events: Sequence[tuple[int, Event]], *, forget: bool = False) -> int:
+        """Events come, with the engine's types; returns how many runs their parts have.
+
+        Where they are in order of time, newer than all others, this is faster than `take` with each
+        of them, and more so where it may `forget` all that is before the last one: nothing more
+        comes there.
+        """
+        # What events do is the same in all parts.
+        typed = [(local, event) for type_, event in events for local in self._local[type_]]
+        times = [event[END] for _, event in typed]
+        if not all(map(le, times, times[1:])):
+            typed.sort(key=_time)
+            times.sort()
+        last = times[-1]
+        self._newest = max(self._newest, last)
+        of_part: dict[tuple[str, ...], list[Step]] = {}
+        steps = self._living.steps(typed)
+        if self.program.by:
+            for step in steps:
+                by = self._part_of(self.types[step[0][0]], step[0][1])
+                if by is not None:
+                    of_part.setdefault(by, []).append(step)
+        else:
+            of_part[()] = steps
+        runs = 0
+        for by, some in of_part.items():
+            part = self._part(by)
+            if self.program.by:
+                times = [one[1][END] for one, _, _ in some]
+            newest = part.epochs[-1].time if part.epochs else float("-inf")
+            if newest < times[0] and all(map(lt, times, times[1:])):
+                part.add_all(some, forget=forget)
+            else:
+                for time, together in groupby(some, _time_of):
+                    part.add(time, [one for one, _, _ in together])
+            self._await(by, part)
+            runs += part.runs
+        self.settle(last)
+        return runs
+
+    def _part(self, by: tuple[str, ...]) -> Part:
+        part = self._parts.get(by)
+        if part is None:
+            part = self._parts[by] = Part(
+                self.program,
+                by,
+                self._shape,
+                self.states,
+                self._living,
+                self._changed,
+                self._passed,
+            )
+        part.clock = max(part.clock, self.clock)
+        return part
+
+    def recall(self, time: int, type_: int, event: Event) -> None:
+        """An event that has come, as it is read now; where nothing is known of its part any more,
+        that it has come is known again."""
+        by = self._part_of(type_, event)
+        if by is None or time > max(self.clock, self._newest):
+            return
+        self._part(by).recall(time, event)
+
+    def retract(self, time: int, type_: int, event: Event) -> None:
+        """An event that was taken is as if it had never come."""
+        by = self._part_of(type_, event)
+        part = None if by is None else self._parts.get(by)
+        if part is not None and by is not None:
+            part.remove(time, lambda one: one[1][NUMBER] == event[NUMBER])
+            self._await(by, part)
+
+    def _part_of(self, type_: int, event: Event) -> tuple[str, ...] | None:
+        """The part that an event is in; None where it lacks what splits the input."""
+        by = tuple([event[place] for place in self._by[type_]])
+        return None if None in by else by
+
+    # Time
+
+    def settle(self, clock: float) -> None:
+        """The query's clock goes on: windows close."""
+        if clock <= self.clock:
+            return
+        self.clock = clock
+        while self._due and self._due[0][0] <= clock:
+            _, by = heappop(self._due)
+            part = self._parts.get(by)
+            if part is not None:
+                part.settle(clock)
+                self._await(by, part)
+
+    def _await(self, by: tuple[str, ...], part: Part) -> None:
+        if self._living.closes and (due := part.due()) < float("inf"):
+            heappush(self._due, (due, by))
+
+    def evict(self, watermark: float) -> None:
+        """Forgets what nothing can change any more."""
+        oldest = watermark
+        gone: list[tuple[str, ...]] = []
+        for by, part in self._parts.items():
+            part.evict(watermark)
+            if part.idle(watermark):
+                gone.append(by)
+            elif self._living.opens or self._living.closes:
+                oldest = min(oldest, part.epochs[0].time)
+        for by in gone:
+            del self._parts[by]
+        self._oldest = max(self._oldest, oldest)
+
+    def free(self, types: Sequence[float]) -> bool:
+        """Drops runs that come to nothing, given for each type the time before which no event of it
+        comes any more; returns whether there were any."""
+        closed = closings(self.arcs, self.states, self.final, types)
+        dropped = [part.free(closed) for part in self._parts.values()]
+        return any(dropped)
+
+    # Matches
+
+    def _changed(self, key: Key, many: int) -> None:
+        before = self._counts.get(key, 0)
+        after = before + many
+        if after:
+            self._counts[key] = after
+        else:
+            del self._counts[key]
+        if bool(before) is not bool(after):
+            net = self.changes.get(key, 0) + many
+            if net:
+                self.changes[key] = net
+            else:
+                del self.changes[key]
+
+    def _passed(self, key: Key) -> None:
+        """A match stays for good."""
+        self._counts.pop(key, None)
+
+    def snapshot(self) -> Callable[[], None]:
+        """What brings the query back to what it is now."""
+        parts = {by: (part, part.copied()) for by, part in self._parts.items()}
+        counts, changes, due = {**self._counts}, {**self.changes}, [*self._due]
+        clock, newest = self.clock, self._newest
+
+        def restore() -> None:
+            for _, back in parts.values():
+                back()
+            self._parts = {by: part for by, (part, _) in parts.items()}
+            self._counts, self.changes, self._due = counts, changes, due
+            self.clock, self._newest = clock, newest
+
+        return restore
+
+    @property
+    def waits(self) -> bool:
+        """Whether time may bring matches: a window closes."""
+        return bool(self._due)
+
+    @property
+    def parts(self) -> Collection[Part]:
+        """The parts of the input that have runs, or epochs that may change."""
+        return self._parts.values()
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are, after the newest epoch of each part."""
+        return sum(part.runs for part in self._parts.values())
+
+
+def _time(coming: TypedEvent) -> int:
+    return int(coming[1][END])
+
+
+def _time_of(step: Step) -> int:
+    return int(step[0][1][END])

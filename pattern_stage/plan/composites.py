@@ -1,0 +1,297 @@
+"""Patterns whose plans are of the algebra of event queries, as a level has patterns: the events of
+a step in, matches out, each a composite of events of variables.
+
+Events retained are all that there is to know: after a restart they are processed again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from xscl.pattern_stage.bounds import MOST
+from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planned, Rate
+from xscl.pattern_stage.compositions.rates import MeasuredRates
+from xscl.pattern_stage.found import Chains, Found, FoundGroup, Outcome, Result, grouped
+from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts
+from xscl.pattern_stage.memory import Memory
+from xscl.pattern_stage.plan.outputs import Outputs
+from xscl.pattern_stage.plan.stage import EventStage, PendingEvent
+from xscl.pattern_stage.values.terms import Slot
+
+__all__ = ["CompositeStage"]
+
+_SCATTERED = 8
+"""The maximal number of stages of queries that were adopted; with more it pays to make one."""
+
+
+class CompositeStage:
+    """The composite patterns of a level; `make` makes a stage of the plans, given the layouts of
+    events.  Plans are made by the rules except `without`, with the rates of types that `given`
+    knows, for the others those `measured`.  Methods are as in `PatternStage`."""
+
+    def __init__(
+        self,
+        make: Callable[[Layouts], EventStage],
+        most: int = MOST,
+        given: Callable[[int], float | None] = lambda _: None,
+        measured: MeasuredRates | None = None,
+        without: Iterable[str] = (),
+    ) -> None:
+        self._make, self._most = make, most
+        self._given, self._without = given, frozenset(without)
+        self._measured = measured or MeasuredRates()
+        self._queries: dict[int, tuple[Composition, tuple[int, ...], Planned]] = {}
+        """With the types of the sources."""
+        self._layouts = Layouts()
+        self._stages: list[EventStage] = [make(self._layouts)]
+        """The first has all queries, but for those that were adopted."""
+        self._weak: dict[int, tuple[EventStage, int | None]] = {}
+        """A stage for each weak query, with the time of its newest event."""
+        self._of_query: dict[int, EventStage] = {}
+        self._read_by: dict[int, tuple[frozenset[int], int | None]] = {}
+        self._version = self._dropped = 0
+        self._missed: dict[int, int] = {}
+        """Events that came too late, with their ends."""
+        self._new: list[Found] = []
+        self._gone: list[Found] = []
+
+    # Queries
+
+    def add_plan(
+        self,
+        number: int,
+        composition: Composition,
+        types: Iterable[int],
+        since: int = 0,
+        *,
+        weak: bool = False,
+        in_order: bool = False,
+    ) -> Planned:
+        """Adds a query, with the types of the sources of its plan; returns this."""
+        of, stage = tuple(types), self._stages[0]
+        planned = composition.planned(self.rates(of), self._without)
+        root, constants, reach = planned.lowered
+        self._queries[number] = composition, of, planned
+        if weak:
+            stage = EventStage(layout=self._layouts, most=self._most)
+            self._weak[number] = stage, None
+        stage.add(number, root, of, constants, since, in_order=in_order and not weak)
+        self._of_query[number] = stage
+        self._read_by[number] = frozenset(of), reach
+        self._version += 1
+        return planned
+
+    def remove(self, number: int) -> None:
+        """Removes a query."""
+        stage = self._of_query.pop(number)
+        del self._queries[number]
+        stage.remove(number)
+        self._weak.pop(number, None)
+        del self._read_by[number]
+        if stage in self._stages[1:] and stage not in self._of_query.values():
+            self._stages.remove(stage)
+        self._version += 1
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._of_query
+
+    def rates(self, types: Iterable[int]) -> list[Rate]:
+        """The rates of types."""
+        return [*map(self._rate, types)]
+
+    def _rate(self, type_: int) -> Rate:
+        if rate := self._given(type_):
+            return rate, "given"
+        measured = self._measured.of(type_)
+        return ASSUMED if measured is None else (measured, "measured")
+
+    def dearer(self) -> list[int]:
+        """The queries that, at the rates of now, another plan would evaluate for a fifth less."""
+        found = []
+        for number, (composition, types, planned) in self._queries.items():
+            best = composition.planned(self.rates(types), self._without)
+            if planned.is_dearer(best, self._without):
+                found.append(number)
+        return found
+
+    @property
+    def version(self) -> int:
+        """Grows whenever slots, or the reach of events, may have changed."""
+        return self._version + self._layouts.version
+
+    def slots(self, type_: int) -> tuple[Slot | None, ...]:
+        """The slots of a type's events."""
+        return self._layouts.slots(type_)
+
+    def reach(self, type_: int) -> int:
+        """For how many microseconds after its time an event of a type can be needed."""
+        from xscl.pattern_stage.processor import FOREVER
+
+        some = [reach for types, reach in self._read_by.values() if type_ in types]
+        return FOREVER if None in some else max((one or 0 for one in some), default=0)
+
+    @property
+    def stopped(self) -> dict[int, str]:
+        """Queries that have exceeded a bound, and why; they are to be removed."""
+        return {number: why for one in self._every() for number, why in one.stopped.items()}
+
+    def separate(self) -> CompositeStage:
+        """An empty stage for queries that must see earlier events."""
+        other = CompositeStage(self._make, self._most, self._given, self._measured, self._without)
+        other._layouts = self._layouts
+        other._stages = [self._make(self._layouts)]
+        return other
+
+    def adopt(self, other: CompositeStage, since: int) -> None:
+        """Adds the queries of a `separate` stage."""
+        self._stages += other._stages
+        self._weak |= other._weak
+        self._of_query |= other._of_query
+        self._queries |= other._queries
+        self._read_by |= other._read_by
+        self._version += 1
+
+    @property
+    def scattered(self) -> bool:
+        """Whether it pays to make one stage of all queries."""
+        return len(self._stages) > _SCATTERED
+
+    # Steps
+
+    def take(self, events: Iterable[PendingEvent]) -> None:
+        """Takes the events of a step with their types, in any order, none before the watermark."""
+        coming = [*events]
+        self._measured.take(coming)
+        self._take(coming)
+
+    def _take(self, coming: Sequence[PendingEvent]) -> None:
+        for stage in self._stages:
+            stage.take(coming)
+        for number, (stage, time) in self._weak.items():
+            types, _ = self._read_by[number]
+            some = [one for one in coming if one[0] in types]
+            on_time = [one for one in some if time is None or one[1][END] >= time]
+            self._dropped += len(some) - len(on_time)
+            if on_time:
+                newest = max(event[END] for _, event in on_time)
+                stage.take(on_time)
+                stage.advance(newest)
+                stage.flush()
+                self._weak[number] = stage, newest
+
+    def withdraw(self, first: int, end: int, time: int) -> None:
+        """Drops the events of a time with numbers from `first` on and below `end`."""
+        for stage in self._stages:
+            stage.withdraw(first, end, time)
+
+    def advance(self, watermark: int | None) -> None:
+        """A step ends: no event before `watermark` will come any more."""
+        for stage in self._stages:
+            stage.advance(watermark)
+        if watermark is not None and self._missed:
+            self._missed = {one: end for one, end in self._missed.items() if end >= watermark}
+
+    def flush(self) -> None:
+        """Reports what would be reported if no further event came; the watermark stays."""
+        for stage in self._stages:
+            stage.flush()
+
+    def promise(self, types: Mapping[int, int]) -> None:
+        """Nothing is dropped for it."""
+
+    def miss(self, events: Iterable[PendingEvent]) -> None:
+        """Notes events that come too late for the current queries."""
+        self._missed.update((event[NUMBER], event[END]) for _, event in events)
+
+    def pending(self) -> dict[int, tuple[int, int]]:
+        """How many matches of each query `flush` would report now, and the time when the last of
+        them is known; nothing changes."""
+        return {number: one for stage in self._stages for number, one in stage.pending().items()}
+
+    def found(self) -> list[Found]:
+        """The matches since the last call, in order of time."""
+        self._read()
+        new, self._new = self._new, []
+        return new
+
+    def withdrawn(self) -> Sequence[Found]:
+        """The matches that were reported and are no more, since the last call."""
+        self._read()
+        gone, self._gone = self._gone, []
+        return gone
+
+    def groups(self) -> list[FoundGroup]:
+        """In place of `found`: the matches by query, last event and time."""
+        return grouped(Outcome((one.number,), [one.events], None, one.time) for one in self.found())
+
+    def counts(self) -> dict[int, int]:
+        """In place of `found`: how many matches of each query there are since the last call."""
+        return Counter(one.number for one in self.found())
+
+    # What is known
+
+    @property
+    def memories(self) -> dict[int, Memory]:
+        """Of each query the events that came too late."""
+        if not self._missed:
+            return {}
+        return {number: Memory(missed=[*self._missed.items()]) for number in self._of_query}
+
+    def rebuild(
+        self,
+        before: Sequence[PendingEvent],
+        after: Sequence[PendingEvent],
+        watermark: int | None,
+        memories: Mapping[int, Memory],
+    ) -> None:
+        """Makes a new stage equal to another one that had taken these events."""
+        self._missed = {one: end for memory in memories.values() for one, end in memory.missed}
+        parts = [
+            [one for one in part if one[1][NUMBER] not in self._missed] for part in (before, after)
+        ]
+        if parts[0]:
+            self._take(parts[0])
+            self.flush()
+        self._take(parts[1])
+        self.advance(watermark)
+        self.found()
+        self.withdrawn()
+
+    def stats(self) -> Mapping[str, int]:
+        """Counts of the state, as a stage of patterns has them."""
+        stats = [one.stats() for one in self._every()]
+        return {
+            "queries": len(self._of_query),
+            "templates": 0,
+            "automata": 0,
+            "runs": sum(one["instances"] for one in stats),
+            "epochs": 0,
+            "waiting": sum(one["waiting"] for one in stats),
+            "dropped": self._dropped,
+        }
+
+    # Inside
+
+    def _every(self) -> Iterable[EventStage]:
+        return (*self._stages, *(stage for stage, _ in self._weak.values()))
+
+    def _read(self) -> None:
+        for stage in self._every():
+            outputs = stage.read()
+            if outputs.gone is not None:
+                self._gone += _matches(outputs.gone)
+            if outputs:
+                self._new += _matches(outputs)
+
+
+def _matches(outputs: Outputs) -> list[Found]:
+    """The matches that outputs are."""
+    found = list[Found]()
+    for place in range(len(outputs)):
+        root, event, _ = outputs[place]
+        assert root.events is not None
+        chain = Result.of(root.events(event), event[START], ())
+        several = Chains((chain,), None)
+        found += [Found(number, several, 0, event[END]) for number in outputs.numbers(place)]
+    return found

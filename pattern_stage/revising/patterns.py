@@ -1,0 +1,413 @@
+"""Patterns whose matches are reported as soon as the events so far have them, and taken back where
+a late event or a retraction takes them away: groups of queries with a tail each."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+from xscl.pattern_stage.automata.group import AutomatonGroup, replaced
+from xscl.pattern_stage.automata.program import Arc, Life
+from xscl.pattern_stage.bounds import MOST
+from xscl.pattern_stage.endings import Identity
+from xscl.pattern_stage.found import Found, FoundGroup, Outcome, found_in, grouped
+from xscl.pattern_stage.layouts import END, NUMBER
+from xscl.pattern_stage.memory import Memory
+from xscl.pattern_stage.pattern import Pattern
+from xscl.pattern_stage.processor import Group, PatternStage, PendingEvent
+from xscl.pattern_stage.revising.tails import ROUND, Changes, Tail, horizon_of
+
+__all__ = ["Clock", "RevisingStage"]
+
+Clock = Callable[[Iterable[int]], int | None]
+"""The newest time of a document of the streams of some types; None where there was none."""
+
+Outcomes = Callable[[Group], dict[Hashable, Found]]
+
+
+class _GroupTail(Tail[Found]):
+    """The tail of a group; `outcomes` is what that has found since the last call."""
+
+    __slots__ = ("group", "outcomes", "reported")
+
+    def __init__(self, group: Group, changes: Changes[Found], outcomes: Outcomes) -> None:
+        super().__init__(changes, forks=group.forks)
+        self.group, self.outcomes = group, outcomes
+        self.reported: Mapping[Any, int] = {**group.runs.endings.reported}
+        """At the base, by partition the last match where matches do not overlap."""
+
+    def _save(self) -> Any:
+        return self.group.snapshot()
+
+    def _load(self, saved: Any) -> None:
+        self.group.restore(saved)
+
+    def _take(self, events: list[PendingEvent]) -> None:
+        take = self.group.take
+        for type_, event in events:
+            take(type_, event)
+
+    def _found(self, horizon: int | None) -> dict[Hashable, Found]:
+        endings = self.group.runs.endings
+        if horizon is not None and self.forks:
+            endings.settle(horizon, True)  # type: ignore[call-arg]
+        else:
+            endings.settle(horizon)
+        return self.outcomes(self.group)
+
+    def _settle(self, mark: int) -> dict[Hashable, Found]:
+        self.group.advance(mark)
+        return self.outcomes(self.group)
+
+    def _behind(self, mark: int) -> int:
+        return bisect_right(self.events, mark, key=_time)
+
+    def _end(self, one: Found) -> int:
+        return one.time
+
+    def _at_base(self) -> None:
+        self.reported = {**self.group.runs.endings.reported}
+
+    def replace(self, coming: Sequence[PendingEvent]) -> None:
+        """Some events are read again."""
+        self.events = replaced(self.events, coming)
+
+    @property
+    def waits(self) -> bool:
+        """Whether time alone may bring something."""
+        undecided = self.group.runs.endings.undecided
+        return bool(undecided or self.flushed or self.taken < len(self.events))
+
+
+class _AutomatonTail(_GroupTail):
+    """The tail of an automaton, which takes an event of its past, or one that is withdrawn, by
+    itself: from there, until nothing changes."""
+
+    __slots__ = ("_ends", "_fresh", "_order")
+
+    group: AutomatonGroup
+
+    def __init__(self, group: AutomatonGroup, changes: Changes[Found], outcomes: Outcomes) -> None:
+        super().__init__(group, changes, outcomes)
+        self._fresh: list[PendingEvent] = []
+        """The events that it has not taken yet."""
+        self._ends: list[tuple[int, int, Hashable]] = []
+        """The times of the matches told, with a number and their keys."""
+        self._order = count()
+
+    def add(self, coming: PendingEvent) -> None:
+        """An event comes."""
+        insort(self.events, coming, key=_time)
+        self._fresh.append(coming)
+
+    def withdraw(self, first: int, end: int, time: int) -> bool:
+        """Drops events; says whether there were any."""
+        fresh = {id(one) for one in self._fresh}
+        start, before = bisect_left(self.events, time, key=_time), len(self.events)
+        for place in range(bisect_right(self.events, time, start, key=_time) - 1, start - 1, -1):
+            type_, event = coming = self.events[place]
+            if first <= event[NUMBER] < end:
+                del self.events[place]
+                if id(coming) not in fresh:
+                    self.group.query.retract(time, type_, event)
+        self._fresh = [one for one in self._fresh if not first <= one[1][NUMBER] < end]
+        return len(self.events) < before
+
+    def replace(self, coming: Sequence[PendingEvent]) -> None:
+        """Some events are read again."""
+        super().replace(coming)
+        self._fresh = replaced(self._fresh, coming)
+
+    def process(self, horizon: int, mark: int | None, *, follow: bool = False) -> None:
+        """Takes what is not after the horizon, and reports what differs."""
+        due = [one for one in self._fresh if one[1][END] <= horizon]
+        if due:
+            if len(due) == len(self._fresh):
+                self._fresh = []
+            else:
+                self._fresh = [one for one in self._fresh if one[1][END] > horizon]
+            self.group.mend(sorted(due, key=_time))
+        self.group.query.settle(horizon)
+        self._differ()
+        if self.flushed:
+            beyond = self._beyond()
+            for key in [*self.flushed]:
+                if key not in beyond:
+                    self.flushed.discard(key)
+                    self.changes.take_back(key, self.told.pop(key))
+        if mark is not None:
+            self.follow(mark)
+
+    def follow(self, mark: int) -> None:
+        """What was before the watermark is no longer taken back."""
+        self.group.query.settle(mark)
+        self.group.query.evict(mark)
+        self._differ()
+        del self.events[: self._behind(mark)]
+        while self._ends and self._ends[0][0] <= mark:
+            _, _, key = heappop(self._ends)
+            self.told.pop(key, None)
+            self.flushed.discard(key)
+
+    def process_again(self) -> None:
+        """It knows by itself what changes."""
+
+    def _differ(self) -> None:
+        """Reports what has changed."""
+        for one, arose in self.group.differences():
+            key = one.key
+            if not arose:
+                if key in self.told:
+                    self.changes.take_back(key, self.told.pop(key))
+            elif key not in self.told:
+                self.told[key] = one
+                heappush(self._ends, (one.time, next(self._order), key))
+                self.changes.report(key, one)
+            self.flushed.discard(key)
+
+    def _beyond(self) -> dict[Hashable, Found]:
+        saved = self._save()
+        try:
+            self.group.mend(sorted(self._fresh, key=_time))
+            self.group.query.settle(float("inf"))
+            return {one.key: one for one, arose in self.group.differences() if arose}
+        finally:
+            self._load(saved)
+
+    @property
+    def waits(self) -> bool:
+        """Whether time alone may bring something."""
+        return bool(self._fresh or self.flushed or self.group.query.waits)
+
+
+class RevisingStage(PatternStage):
+    """Patterns and automata under `middle`: `found` has the matches that are new, `withdrawn` those
+    that are no more.  Matches wait for the watermark only where they are more than `window` beyond
+    it (None: none is), and for the clock of their streams."""
+
+    def __init__(
+        self,
+        without: Iterable[str] = (),
+        identity: Identity = lambda number: number,
+        most: int = MOST,
+        *,
+        window: int | None = None,
+        clock: Clock = lambda types: None,
+    ) -> None:
+        super().__init__(without, identity, most)
+        self.window, self._clock = window, clock
+        self._tails: dict[Group, _GroupTail] = {}
+        self._due: dict[Group, None] = {}
+        """Those with something to do in this step."""
+        self._changes = Changes[Found]()
+
+    # Queries
+
+    def add(
+        self,
+        number: int,
+        pattern: Pattern,
+        types: Iterable[Iterable[int]],
+        constants: Iterable[str | float],
+        since: int = 0,
+        weak: bool = False,
+        in_order: bool = True,
+    ) -> None:
+        """Adds a query, as of a stage in which all go in order."""
+        super().add(number, pattern, types, constants, since, in_order=True)
+
+    def separate(self) -> RevisingStage:
+        """As of other stages."""
+        other = RevisingStage(
+            self._without, self._identity, self._most, window=self.window, clock=self._clock
+        )
+        other._layouts, other._automata = self._layouts, self._automata
+        return other
+
+    def adopt(self, other: PatternStage, since: int) -> None:
+        """As of other stages; a group keeps its tail."""
+        assert isinstance(other, RevisingStage)
+        for group, key in other._groups.items():
+            self._route(group, key)
+            tail = self._tails[group] = other._tails[group]
+            tail.changes, tail.outcomes = self._changes, self._outcomes_of
+        self._of_query.update(other._of_query)
+        self.stopped.update(other.stopped)
+        self._adopted += len(other._groups)
+        self._due |= dict.fromkeys(other._groups)
+        self._version += 1
+
+    def _route(self, group: Group, key: tuple[object, ...]) -> None:
+        super()._route(group, key)
+        kind = _AutomatonTail if isinstance(group, AutomatonGroup) else _GroupTail
+        self._tails[group] = kind(group, self._changes, self._outcomes_of)  # type: ignore[arg-type]
+
+    def remove(self, number: int) -> None:
+        """Removes a query."""
+        group = self._of_query[number]
+        super().remove(number)
+        if group not in self._groups:
+            del self._tails[group]
+            self._due.pop(group, None)
+            return
+        tail = self._tails[group]
+        tail.told = {key: one for key, one in tail.told.items() if one.number != number}
+
+    def rearrange(
+        self,
+        number: int,
+        arcs: Iterable[tuple[Life, Arc]],
+        states: int,
+        final: Collection[int],
+        since: float,
+    ) -> bool:
+        """As of other stages; the tail is processed again, with the new arcs."""
+        group = self._of_query[number]
+        tail = self._tails[group]
+        # Arcs that ended before the watermark may be gone: nothing before it is processed again.
+        if self._watermark is not None:
+            tail.follow(self._watermark)
+        tail.process_again()
+        self._due[group] = None
+        return super().rearrange(number, arcs, states, final, since)
+
+    def promise(self, types: Mapping[int, int]) -> None:
+        """Nothing is dropped: a tail may be processed again."""
+
+    def recall(self, number: int, events: Iterable[PendingEvent]) -> None:
+        """As of other stages; the tail has events of its own."""
+        coming = [*events]
+        tail = self._tails[self._of_query[number]]
+        tail.replace(coming)
+        super().recall(number, coming)
+
+    # Steps
+
+    def take(self, events: Iterable[PendingEvent]) -> None:
+        """Takes the events of a step with their types, in any order, none before the watermark."""
+        for coming in sorted(events, key=_time):
+            for group in self._in_order.get(coming[0], ()):
+                if group.members.seeing(coming[1]):
+                    self._tails[group].add(coming)
+                    self._due[group] = None
+
+    def withdraw(self, first: int, end: int, time: int) -> None:
+        """Drops the events of a time with numbers from `first` on and below `end`."""
+        for group, tail in self._tails.items():
+            if tail.events and tail.withdraw(first, end, time):
+                self._due[group] = None
+
+    def advance(self, watermark: int | None) -> None:
+        """A step ends: no event before `watermark` will come any more (None: nothing is known)."""
+        if watermark is not None and (self._watermark is None or watermark > self._watermark):
+            self._watermark = watermark
+        self._steps += 1
+        if self._steps % ROUND == 0:
+            self._due = dict.fromkeys(self._groups)
+        due, self._due = self._due, {}
+        for group in due:
+            tail = self._tails[group]
+            self._process(tail)
+            if tail.waits:
+                self._due[group] = None
+
+    def flush(self) -> None:
+        """Reports what would be reported if no further event came; the watermark stays."""
+        self.advance(self._watermark)
+        for tail in self._tails.values():
+            tail.flush()
+            if tail.flushed:
+                self._due[tail.group] = None
+
+    def pending(self) -> dict[int, tuple[int, int]]:
+        """How many matches of each query `flush` would report now, and the time when the last of
+        them is known; nothing changes."""
+        pending: dict[int, tuple[int, int]] = {}
+        for tail in self._tails.values():
+            for one in tail.more().values():
+                many, until = pending.get(one.number, (0, one.time))
+                pending[one.number] = many + 1, max(until, one.time)
+        return pending
+
+    def found(self) -> list[Found]:
+        """The matches that are reported since the last call, in order of time."""
+        return sorted(self._changes.new(), key=_known)
+
+    def withdrawn(self) -> list[Found]:
+        """The matches that were reported and are no more, since the last call, in order of time."""
+        return sorted(self._changes.gone(), key=_known)
+
+    def groups(self) -> list[FoundGroup]:
+        """In place of `found`: the matches by query, last event and time."""
+        return grouped(Outcome((one.number,), [one.events], None, one.time) for one in self.found())
+
+    def counts(self) -> dict[int, int]:
+        """In place of `found`: how many matches of each query are reported since the last call."""
+        return Counter(one.number for one in self.found())
+
+    # What is known
+
+    @property
+    def memories(self) -> dict[int, Memory]:
+        """The memories of queries at their bases, where not empty."""
+        memories: dict[int, Memory] = {}
+        for tail in self._tails.values():
+            for (number, partition), time in tail.reported.items():
+                memories.setdefault(number, Memory()).reported.append((partition, time))
+        return memories
+
+    def rebuild(
+        self,
+        before: Sequence[PendingEvent],
+        after: Sequence[PendingEvent],
+        watermark: int | None,
+        memories: Mapping[int, Memory],
+    ) -> None:
+        """Makes a new stage equal to another one that had taken these events."""
+        for number, memory in memories.items():
+            endings = self._of_query[number].runs.endings
+            last = {(number, partition): time for partition, time in memory.reported}
+            endings.reported = {**endings.reported, **last}
+        self.take([*before, *after])
+        if before:
+            self.flush()
+        self._due = dict.fromkeys(self._groups)
+        self.advance(watermark)
+        if watermark is not None:
+            for tail in self._tails.values():
+                tail.follow(watermark)
+        self._changes.new()
+        self._changes.gone()
+
+    def stats(self) -> Mapping[str, int]:
+        """Counts of the state."""
+        waiting = sum(len(tail.events) - tail.taken for tail in self._tails.values())
+        return {**super().stats(), "waiting": waiting}
+
+    # Inside
+
+    def _process(self, tail: _GroupTail) -> None:
+        """Brings a tail up to where a group reports."""
+        mark, clock = self._watermark, self._clock(tail.group.components)
+        horizon = horizon_of(mark, clock, self.window)
+        if horizon is not None:
+            tail.process(horizon, mark, follow=self._steps % ROUND == 0)
+
+    def _outcomes_of(self, group: Group) -> dict[Hashable, Found]:
+        """What a group has found since the last call."""
+        outcomes = group.runs.endings.outcomes()
+        if group.members.stopped:
+            self.stopped |= group.members.stopped
+        return {one.key: one for one in found_in(self._within_bounds(outcomes))} if outcomes else {}
+
+
+def _time(coming: PendingEvent) -> Any:
+    return coming[1][END]
+
+
+def _known(found: Found) -> int:
+    return found.time

@@ -1,0 +1,68 @@
+"""The levels of consistency: when a match is reported, and whether it may be taken back
+(CEDR's levels, chapter 2.2.4 of the thesis)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, NamedTuple
+
+from xscl.errors import XSCLError
+from xscl.times import duration, to_seconds
+
+__all__ = ["STRONG", "Level"]
+
+_LEVEL = re.compile(r"\s*(strong|weak|middle\s*(?:\((?P<window>[^()]*)\))?)\s*", re.IGNORECASE)
+
+
+class Level(NamedTuple):
+    """`strong` reports a match once the watermark has passed what it needs, `middle` immediately,
+    and takes back what turns out wrong, `weak` immediately and for good.  `window` (microseconds;
+    None for INF) is how far beyond the watermark `middle` looks."""
+
+    name: Literal["strong", "middle", "weak"]
+    window: int | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Level:
+        """As it is written; raises XSCLError.
+
+        >>> Level.of("middle(5 s)"), Level.of("middle")
+        (Level(name='middle', window=5000000), Level(name='middle', window=None))
+        >>> print(Level.of("Middle (5 s)"))
+        middle(5 s)
+        """
+        found = _LEVEL.fullmatch(text)
+        if found is None:
+            raise XSCLError(
+                f"consistency: {text!r} is no level; there are: strong, middle, middle(5 s), weak"
+            )
+        window = found["window"]
+        try:
+            length = None if window is None else duration(window)
+        except ValueError as error:
+            raise XSCLError(f"consistency: {error}") from error
+        name = found[1].partition("(")[0].strip().lower()
+        return cls(name, length)  # type: ignore[arg-type]
+
+    @classmethod
+    def asked(cls, consistency: Any) -> Level | None:
+        """That of a CONSISTENCY clause; None where a query has none."""
+        if consistency is None:
+            return None
+        window = consistency.window
+        return cls(consistency.level, None if window is None else window.length)
+
+    def said(self, waits: str) -> str:
+        """A level in words, given what `strong` waits for."""
+        if self.name == "strong":
+            return f"strong, waits for {waits}"
+        if self.name == "weak":
+            return "weak"
+        what = "told at once, taken back until the watermark is there"
+        return f"{self}: {what}"
+
+    def __str__(self) -> str:
+        return self.name if self.window is None else f"{self.name}({to_seconds(self.window):g} s)"
+
+
+STRONG = Level("strong")

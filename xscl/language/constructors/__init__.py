@@ -1,0 +1,1 @@
+"""Constructors of SELECT: results as XML and as JSON."""
