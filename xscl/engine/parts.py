@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
@@ -27,7 +26,6 @@ from xscl.join_stage import JoinProcessor, Strategies
 from xscl.memory.budget import Budget
 from xscl.memory.relations import Relations
 from xscl.pattern_stage.bounds import MOST
-from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.event_types import EventTypes
 from xscl.queries.levels.pattern_levels import PatternLevels
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
     from xscl.queries.registration import Registration
 
 __all__ = ["EngineParts", "lateness_of"]
-
-log = logging.getLogger("xscl")
 
 
 class EngineParts:
@@ -68,8 +64,6 @@ class EngineParts:
     ) -> None:
         if most_matches < 1:
             raise XSCLError(f"most_matches: {most_matches} is too few; give 1 or more")
-        check_callback("on_stop", on_stop)
-        self._on_stop = on_stop or (lambda error: log.error("%s", error))
         if without:
             _check_techniques(without)
         budget = Budget.of(memory)
@@ -98,7 +92,7 @@ class EngineParts:
             trees=Trees(budget.trees),
         )
         self._skips: list[DocumentError] = []
-        self._transactions = Transactions(on_skip, self._release)
+        self._transactions = Transactions(on_skip, on_stop, self._release)
         self._evaluation = Evaluation(
             self._xpath,
             [self._join],
@@ -142,14 +136,6 @@ class EngineParts:
                 self._cancel(subscription)
                 break
         return stops
-
-    def _report_stops(self, stops: Iterable[QueryStopped]) -> None:
-        for error in stops:
-            try:
-                call_back(self._on_stop, error)
-            except Exception:
-                # A user's code may raise anything; all else is done.
-                log.exception("on_stop raised on: %s", error)
 
     def _cancel(self, subscription: Subscription) -> None:
         if self._transactions.closed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -18,7 +17,6 @@ from xscl.errors import DocumentError, QueryStopped, StateError, XSCLError
 from xscl.evaluation.deliveries import Delivery
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
-from xscl.garbage import paused
 from xscl.join_stage.constraints import FOREVER
 from xscl.matches.matches import Matches
 from xscl.sources.tables import envelopes as envelopes_of
@@ -39,9 +37,6 @@ T = TypeVar("T")
 
 _ALONE = frozenset({"retract", "revise", "automaton", "where"})
 """A line with such a member is in no step with documents."""
-
-_MANY = 100
-"""Envelopes of a batch that is worth a word to the collector of cycles."""
 
 
 class Publishing(EngineParts):
@@ -374,19 +369,20 @@ class Publishing(EngineParts):
         """As `_take_in` of a batch in which documents are retracted, or arcs of automata change:
         that happens where it is written among the documents, so that it is several steps, in one
         transaction."""
-        found: list[T] = []
-        with self._transactions.transaction():
+        first: Any = None
+        with self._transactions.whole() as change, self._transactions.transaction():
             for kind, some in groupby(envelopes, _kind):
                 lines = [*some]
                 steps = map(self._revision, lines) if "revise" in kind else [[lines]]
                 for step in chain.from_iterable(steps):
-                    found.append(self._step(step, evaluate, raising, to_callbacks))
-        first: Any = found[0]
-        for one in found[1:]:
-            if isinstance(one, MatchGroups):
-                first.ranges += one.ranges
-            elif one is not None:
-                first += one
+                    one = self._step(step, evaluate, raising, to_callbacks)
+                    change.begun = True
+                    if first is None:
+                        first = one
+                    elif isinstance(one, MatchGroups):
+                        first.ranges += one.ranges
+                    else:
+                        first += one
         return cast(T, first)
 
     def _revision(self, envelope: Envelope) -> Iterator[list[Envelope]]:
@@ -416,18 +412,15 @@ class Publishing(EngineParts):
                 stops.extend(self._stop())
             return found
 
-        try:
-            with paused() if len(envelopes) >= _MANY else contextlib.nullcontext():
-                return self._transactions.take_in(
-                    self._evaluation,
-                    envelopes,
-                    evaluate_within_bounds,
-                    self._skips,
-                    raising=raising,
-                    to_callbacks=to_callbacks,
-                )
-        finally:
-            self._report_stops(stops)
+        return self._transactions.take_in(
+            self._evaluation,
+            envelopes,
+            evaluate_within_bounds,
+            self._skips,
+            stops,
+            raising=raising,
+            to_callbacks=to_callbacks,
+        )
 
 
 def _kind(envelope: Envelope) -> frozenset[str]:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from xscl.engine.parts import EngineParts
-from xscl.engine.transactions import Outgoing
+from xscl.engine.transactions import Change, Outgoing
 from xscl.errors import QueryError, XSCLError
 from xscl.evaluation.deliveries import Deliveries
 from xscl.garbage import without_collecting
@@ -53,7 +53,7 @@ class Subscribing(EngineParts):
 
         called = callbacks(on_match, on_retract)
         self._rate(rates or {})
-        with self._transactions.changing():
+        with self._transactions.changing() as change:
             source = text if isinstance(text, str) else text.statement, self._next_query
             read, following = self._registration.read_one(*source, name)
             request = Request(read, name or read.name, params or {})
@@ -61,8 +61,7 @@ class Subscribing(EngineParts):
             if errors:
                 raise together(errors)
             self._next_query = following
-            outgoing = self._keep_found(added)
-        (subscription,) = self._found(added, outgoing)
+            (subscription,) = self._found(added, change)
         return subscription
 
     def replan(self) -> int:
@@ -92,13 +91,12 @@ class Subscribing(EngineParts):
         from xscl.queries.registration import requests, together
 
         called = callbacks(on_match, on_retract)
-        with self._transactions.changing(), without_collecting():
+        with self._transactions.changing() as change, without_collecting():
             source = text, self._next_query
             read, self._next_query = self._registration.read_one(*source)
             wanted = requests(read, {read.name: table})
             added, errors = self._subscribe(source, wanted, called, history)
-            outgoing = self._keep_found(added)
-        subscriptions = self._found(added, outgoing)
+            subscriptions = self._found(added, change)
         if errors:
             raise together(errors)
         return subscriptions
@@ -141,7 +139,7 @@ class Subscribing(EngineParts):
         from xscl.queries.registration import requests
 
         tables, called = tables or {}, callbacks(on_match, on_retract)
-        with self._transactions.changing(), without_collecting():
+        with self._transactions.changing() as change, without_collecting():
             source = text, self._next_query
             queries, errors, following = self._registration.read(*source)
             known = {query.name for query in queries} | {error.query for error in errors}
@@ -153,10 +151,9 @@ class Subscribing(EngineParts):
             self._next_query = following
             wanted = chain.from_iterable(requests(read, tables) for read in queries)
             added, wrong = self._subscribe(source, wanted, called, history)
-            errors += wrong
-            outgoing = self._keep_found(added)
-        subscriptions = self._found(added, outgoing)
-        return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
+            errors = sorted(errors + wrong, key=lambda error: (error.line, error.column))
+            subscriptions = self._found(added, change)
+        return subscriptions, errors
 
     @property
     def subscriptions(self) -> list[Subscription]:
@@ -240,21 +237,18 @@ class Subscribing(EngineParts):
                 )
         return added, errors
 
-    def _found(self, added: Iterable[Added], outgoing: Outgoing) -> list[Subscription]:
-        """The subscriptions, each with the matches that it found in the documents held."""
-        self._transactions.report(outgoing)
-        subscriptions = []
-        for subscription, deliveries in added:
-            if deliveries is not None:
-                subscription.found = deliveries.matches
-            subscriptions.append(subscription)
-        return subscriptions
-
-    def _keep_found(self, added: Iterable[Added]) -> Outgoing:
-        """What is to be reported once queries are subscribed."""
+    def _found(self, added: Iterable[Added], change: Change) -> list[Subscription]:
+        """The subscriptions, each with the matches that it found in the documents held; what is
+        to be reported of them goes out at the end of the change."""
         again = self._transactions.waiting_for(self._registration.attached)
         self._registration.attached.clear()
-        awaited = [one for _, deliveries in added if deliveries for one in deliveries.awaited]
-        skips = self._skips[:]
+        awaited, subscriptions = [], []
+        for subscription, deliveries in added:
+            if deliveries is not None:
+                awaited += deliveries.awaited
+                subscription.found = deliveries.matches
+            subscriptions.append(subscription)
+        outgoing = Outgoing(self._skips[:], deliveries=awaited, again=again)
         self._skips.clear()
-        return self._transactions.keep(Outgoing(skips, awaited, again=again))
+        change.outgoing = self._transactions.keep(outgoing)
+        return subscriptions

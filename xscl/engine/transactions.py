@@ -15,13 +15,14 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from xscl.durable.group_commit import GroupCommit
 from xscl.durable.points import at, look
-from xscl.errors import DocumentError, StateError, XSCLError
+from xscl.errors import DocumentError, QueryStopped, StateError, XSCLError
 from xscl.evaluation.deliveries import Delivery
+from xscl.garbage import paused
 from xscl.matches.published import Streams
 from xscl.memory.relations import shortage
 from xscl.queries.callbacks import call_back, check_callback
@@ -35,22 +36,27 @@ if TYPE_CHECKING:
 
     Envelope = Mapping[str, object]
 
-__all__ = ["Outgoing", "Transactions"]
+__all__ = ["Change", "Outgoing", "Transactions"]
 
 log = logging.getLogger("xscl")
 
 T = TypeVar("T")
 
+_MANY = 100
+"""Envelopes of a batch that is worth a word to the collector of cycles."""
+
 
 class Outgoing(NamedTuple):
-    """What is reported when a transaction is written: documents that were skipped, matches, and
-    the matches of earlier runs that callbacks may not have got (`again`).
+    """What is reported when a transaction is written: documents that were skipped, queries that
+    were stopped, matches, and the matches of earlier runs that callbacks may not have got
+    (`again`).
 
     `numbers` are those that matches have in the state file.  Callbacks get the matches of
     publishing, not those of counting.
     """
 
     skips: Sequence[DocumentError] = ()
+    stops: Sequence[QueryStopped] = ()
     deliveries: Sequence[Delivery] = ()
     numbers: Sequence[int] = ()
     again: Sequence[tuple[Subscription, Undelivered]] = ()
@@ -58,10 +64,12 @@ class Outgoing(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Change:
-    """A change of the engine; `begun`, it has come so far that it must come to its end."""
+class Change:
+    """A change of the engine; `begun`, it has come so far that it must come to its end.
+    `outgoing` is reported at the end."""
 
     begun: bool = False
+    outgoing: Outgoing = field(default_factory=Outgoing)
 
 
 class Transactions:
@@ -71,13 +79,18 @@ class Transactions:
     """
 
     def __init__(
-        self, on_skip: Callable[[DocumentError], object] | None, release: Callable[[], None]
+        self,
+        on_skip: Callable[[DocumentError], object] | None,
+        on_stop: Callable[[QueryStopped], object] | None,
+        release: Callable[[], None],
     ) -> None:
         check_callback("on_skip", on_skip)
+        check_callback("on_stop", on_stop)
         look()
         self.keeper: Keeper | None = None
         self.streams = Streams()
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
+        self._on_stop = on_stop or (lambda error: log.error("%s", error))
         self._release = release
         self._lock = threading.RLock()
         self._depth = 0
@@ -123,26 +136,30 @@ class Transactions:
             yield
 
     @contextlib.contextmanager
-    def changing(self) -> Iterator[None]:
-        """Around all that changes the engine: at its end the state file has it."""
-        with self._lock:
-            self._check_open()
-            self._depth += 1
-            try:
-                yield
-                self._commit()
-            except BaseException as error:
-                if self._breaks(error):
-                    self._break_off(error)
-                raise
-            finally:
-                self._depth -= 1
+    def changing(self) -> Iterator[Change]:
+        """Around all that changes the engine: at its end the state file has it, and what is
+        `outgoing` is reported."""
+        with self.whole() as change:
+            with self._lock:
+                self._check_open()
+                self._depth += 1
+                try:
+                    yield change
+                    self._commit()
+                    change.begun = True
+                except BaseException as error:
+                    if self._breaks(error):
+                        self._break_off(error)
+                    raise
+                finally:
+                    self._depth -= 1
+            self.report(change.outgoing)
 
     @contextlib.contextmanager
-    def whole(self) -> Iterator[_Change]:
+    def whole(self) -> Iterator[Change]:
         """Around what must not be left halfway once it has `begun`, with all that is reported of
         it: if anything breaks it off after that, the engine is closed."""
-        change = _Change()
+        change = Change()
         try:
             yield change
         except BaseException as error:
@@ -156,45 +173,48 @@ class Transactions:
         envelopes: Sequence[Envelope],
         evaluate: Callable[[Arrivals], tuple[T, Sequence[Delivery]]],
         skips: list[DocumentError],
+        stops: list[QueryStopped],
         *,
         raising: bool,
         to_callbacks: bool = True,
     ) -> T:
         """Takes in a batch: reads it, and evaluates it when it is read whole.  Reports what it
-        causes, with what it has added to the `skips`; returns what was found.  What breaks off the
-        reading has published nothing, what breaks off anything after it closes the engine."""
+        causes, with what it has added to the `skips` and `stops`; returns what was found.  What
+        breaks off the reading has published nothing, what breaks off anything after it closes the
+        engine."""
         begun = False
         try:
-            with self._lock:
-                self._depth += 1
-                try:
-                    if self._closed is not None:
-                        raise StateError(self._closed)
-                    begun = True
-                    evaluation.follow_queries()
-                    begun = False
-                    batch = evaluation.read(envelopes, raising=raising)
-                    begun = True
-                    found, deliveries = evaluate(batch)
-                    at("evaluated")
-                    if self.keeper is None and not deliveries and not skips:
-                        # As for most documents: nobody waits for anything.
-                        return found
-                    outgoing = Outgoing([*skips], deliveries, to_callbacks=to_callbacks)
-                    skips.clear()
-                    if self.keeper is not None or self._depth > 1:
-                        outgoing = self.keep(outgoing)
-                        self._commit()
-                except BaseException as error:
-                    short = shortage(error)
-                    if begun:
-                        self._break_off(short or error)
-                    if short is not None:
-                        raise short from error
-                    raise
-                finally:
-                    self._depth -= 1
-            self.report(outgoing)
+            with paused() if len(envelopes) >= _MANY else contextlib.nullcontext():
+                with self._lock:
+                    self._depth += 1
+                    try:
+                        if self._closed is not None:
+                            raise StateError(self._closed)
+                        begun = True
+                        evaluation.follow_queries()
+                        begun = False
+                        batch = evaluation.read(envelopes, raising=raising)
+                        begun = True
+                        found, deliveries = evaluate(batch)
+                        at("evaluated")
+                        if self.keeper is None and not (deliveries or skips or stops):
+                            # As for most documents: nobody waits for anything.
+                            return found
+                        outgoing = Outgoing([*skips], stops, deliveries, to_callbacks=to_callbacks)
+                        skips.clear()
+                        if self.keeper is not None or self._depth > 1:
+                            outgoing = self.keep(outgoing)
+                            self._commit()
+                    except BaseException as error:
+                        short = shortage(error)
+                        if begun:
+                            self._break_off(short or error)
+                        if short is not None:
+                            raise short from error
+                        raise
+                    finally:
+                        self._depth -= 1
+                self.report(outgoing)
         except BaseException as error:
             if begun:
                 self._break_off(error)
@@ -238,18 +258,16 @@ class Transactions:
             outgoing = outgoing._replace(numbers=keep_for_callbacks(keeper, outgoing.deliveries))
         if self._depth == 1 and self._group is None:
             return outgoing
-        self._postponed.append(outgoing._replace(skips=()))
-        return Outgoing(outgoing.skips)
+        self._postponed.append(outgoing._replace(skips=(), stops=()))
+        return Outgoing(outgoing.skips, outgoing.stops)
 
     def report(self, outgoing: Outgoing) -> None:
-        """Reports what was skipped, and hands matches over to streams and callbacks."""
+        """Reports what was skipped and stopped, and hands matches over to streams and callbacks."""
         for error in outgoing.skips:
-            try:
-                call_back(self._on_skip, error)
-            except Exception:
-                # A user's code may raise anything; the other documents are unaffected.
-                log.exception("on_skip raised on: %s", error)
+            _report("on_skip", self._on_skip, error)
         self._hand_over(outgoing)
+        for stop in outgoing.stops:
+            _report("on_stop", self._on_stop, stop)
         if self._group is not None:
             self._hand_over_postponed()
 
@@ -374,3 +392,11 @@ class Transactions:
             finally:
                 self._release()
                 self.streams.close()
+
+
+def _report(name: str, callback: Callable[[T], object], error: T) -> None:
+    try:
+        call_back(callback, error)
+    except Exception:
+        # A user's code may raise anything; all else is unaffected.
+        log.exception("%s raised on: %s", name, error)

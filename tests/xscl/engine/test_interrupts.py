@@ -6,7 +6,7 @@ which a batch is ingested, an interrupt closes the engine, which then says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def test_a_batch_that_is_interrupted(grouped: Any) -> None:
         expected = ids(engine.publish_many(SECOND)), ids(engine.publish_many(THIRD))
         counted = engine.skipped
     again = closed = 0
-    for point in range(0, points, points // TRIALS):
+    for point in [*range(0, points, points // TRIALS), points - 1]:
         with engine_with_first() as engine:
             publish = partial(engine.publish_many, SECOND, grouped=grouped)
             if not interrupted_at(point, publish):
@@ -77,6 +77,52 @@ def test_a_batch_that_is_interrupted(grouped: Any) -> None:
             again += 1
     assert again > TRIALS // 10
     assert closed > TRIALS // 10
+
+
+LARGE = batch("l", "abc" * 40)
+STEPS = [*SECOND, {"retract": "s1", "stream": "S"}, *THIRD]
+CALLS: dict[str, Callable[[xscl.Engine], Sequence[Any]]] = {
+    "publish": lambda engine: engine.publish("S", "<c><y>1</y></c>", id="p", timestamp=9),
+    "a batch": lambda engine: engine.publish_many(SECOND),
+    "groups": lambda engine: engine.publish_many(SECOND, grouped=True),
+    "a large batch": lambda engine: engine.publish_many(LARGE),
+    "steps": lambda engine: engine.publish_many(STEPS),
+    "groups of steps": lambda engine: engine.publish_many(STEPS, grouped=True),
+    "count": lambda engine: sorted(engine.count(SECOND).items()),
+    "subscribe": lambda engine: [engine.subscribe("S//a/k", name="late", history=True)],
+    "load": lambda engine: engine.load("S//a/k; S//b/k", history=True),
+    "flush": lambda engine: engine.flush(),
+    "advance": lambda engine: engine.advance(9),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interrupt_at_the_end_of_a_call(name: str) -> None:
+    """When all is done but for returning what was found: nothing may be lost silently."""
+    call = CALLS[name]
+
+    def engine() -> xscl.Engine:
+        engine = xscl.Engine(lateness=3, on_skip=lambda error: None, revisable=True)
+        engine.load(f"{QUERIES}; EVENT SEQ(S//a a, !(S//c c), S//b b) WITHIN 3")
+        engine.publish_many(FIRST)
+        return engine
+
+    with engine() as one:
+        expected = len(call(one))
+    with engine() as one:
+        points = points_of(lambda: call(one))
+    interrupted = 0
+    for point in range(max(0, points - 8), points):
+        with engine() as one:
+            if not interrupted_at(point, partial(call, one)):
+                continue
+            interrupted += 1
+            if one._transactions.closed:
+                with pytest.raises(xscl.StateError, match="broken off"):
+                    one.publish_many(THIRD)
+            else:
+                assert len(call(one)) == expected, (point, points)
+    assert interrupted
 
 
 def test_a_batch_that_is_interrupted_with_a_state_file(tmp_path: Path) -> None:
