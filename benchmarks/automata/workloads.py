@@ -16,6 +16,7 @@ from xscl.patterns.compile_automaton import compile_automaton
 __all__ = [
     "MILLISECOND",
     "Arrival",
+    "can",
     "disordered",
     "prices",
     "q1",
@@ -92,18 +93,45 @@ def query(automaton: Automaton) -> AutomatonQuery:
     return AutomatonQuery(of.program, of.arcs, len(of.states), of.final, [0], layouts)
 
 
-def q1(ignoring: bool = False, by: Iterable[str] = ()) -> Automaton:
-    """A drop, then a V with as many upticks as downticks."""
+def q1(
+    ignoring: bool = False,
+    by: Iterable[str] = (),
+    *,
+    patterns: int = 1,
+    within: str = "500 ms",
+    anchors: bool = True,
+) -> Automaton:
+    """A drop, then so many V's with as many upticks as downticks in all.  Without `anchors` each
+    run is asked whether it ignores an event."""
     down, up = "e.change < 0", "e.change > 0"
+    last = f"{up} AND r1 = 1 AND r2 = {patterns - 1}"
     arcs = [
         _arc("q0", "q1", "e.change < -0.25", "r1 = 0, r2 = 0"),
         _arc("q1", "q1", down, "r1 = r1 + 1"),
         _arc("q1", "q2", down, "r1 = r1 + 1"),
         _arc("q2", "q2", up, "r1 = r1 - 1"),
         _arc("q2", "q1", up, "r1 = r1 - 1, r2 = r2 + 1"),
-        _arc("q2", "q3", f"{up} AND r1 = 1 AND r2 = 0", "r1 = r1 - 1, r2 = r2 + 1"),
+        _arc("q2", "q3", last, "r1 = r1 - 1, r2 = r2 + 1"),
     ]
-    return _automaton("Q1", arcs, ("q1", "q2") if ignoring else (), "q3", {"r1": 0, "r2": 0}, by)
+    passing = () if not ignoring else ("q1", "q2")
+    asking = "" if anchors else "r1 < 1000000"
+    register = {"r1": 0, "r2": 0}
+    return _automaton("Q1", arcs, passing, "q3", register, by, within=within, asking=asking)
+
+
+def can(patterns: int, within: str) -> Automaton:
+    """Q1 by two states, as in the paper's figure 4: which state a run is in is in the register."""
+    down, up = "e.change < 0 AND state = 1", "e.change > 0 AND state = 2"
+    arcs = [
+        _arc("q0", "q0", "e.change < -0.25 AND state = 0", "state = 1"),
+        _arc("q0", "q0", down, "r1 = r1 + 1"),
+        _arc("q0", "q0", down, "r1 = r1 + 1, state = 2"),
+        _arc("q0", "q0", up, "r1 = r1 - 1"),
+        _arc("q0", "q0", up, "r1 = r1 - 1, r2 = r2 + 1, state = 1"),
+        _arc("q0", "q1", f"{up} AND r1 = 1 AND r2 = {patterns - 1}", "r1 = 0, r2 = 0, state = 3"),
+        _arc("q0", "q0", "e.symbol = '-' AND state > 0") | {"kind": "ignore"},
+    ]
+    return _automaton("CAN", arcs, (), "q1", {"state": 0, "r1": 0, "r2": 0}, within=within)
 
 
 def q2() -> Automaton:
@@ -166,15 +194,19 @@ def _automaton(
     final: str,
     register: dict[str, Any],
     by: Iterable[str] = (),
+    *,
+    within: str = "500 ms",
+    asking: str = "",
 ) -> Automaton:
-    passing = [_arc(state, state, "e.symbol = '-'") | {"kind": "ignore"} for state in ignoring]
+    fence = " AND ".join(["e.symbol = '-'", *([asking] if asking else [])])
+    passing = [_arc(state, state, fence) | {"kind": "ignore"} for state in ignoring]
     return Automaton.from_dict(
         {
             "name": name,
             "events": {"e": "S"},
             "start": arcs[0]["from"],
             "final": [final],
-            "within": "500 ms",
+            "within": within,
             "arcs": arcs + passing,
         }
         | ({"register": register} if register else {})

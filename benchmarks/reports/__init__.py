@@ -48,6 +48,7 @@ NAMES = (
     "pattern_speed",
     "automata",
     "automata_levels",
+    "automata_ignorable",
     "adversarial",
     "durability",
     "spark_joins",

@@ -123,13 +123,6 @@ def run(scale: Scale) -> Report:
                 f"{most:,} keep "
                 + ", ".join(f"{number(share)} {way}" for way, share in kept.items()),
             ),
-            *(
-                Statement(f"AFA, figure {figure}", text, None, "—")
-                for figure, text in (
-                    ("8", "AFA, AFA with ignorable arcs, CAN and IPM"),
-                    ("16 and 17", "anchors on and off, by ignorable events"),
-                )
-            ),
         ),
     )
 

@@ -42,6 +42,7 @@ QUICKEST = (
     "pattern_speed",
     "automata",
     "automata_levels",
+    "automata_ignorable",
     "adversarial",
     "durability",
     "sase_stacks",

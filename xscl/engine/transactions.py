@@ -225,27 +225,28 @@ class Transactions:
     def transaction(self) -> Iterator[None]:
         """Makes one transaction of several calls; an exception in it closes an engine that has a
         state file, for the file is then behind it."""
-        postponed: list[Outgoing] = []
-        try:
-            with self._lock:
-                self._check_open()
-                self._depth += 1
-                try:
-                    yield
-                    self._commit()
-                except BaseException as error:
-                    if self.keeper is not None:
-                        self._break_off(error)
-                        self._postponed.clear()
-                    raise
-                finally:
-                    self._depth -= 1
-                    postponed = self._take_postponed()
-        finally:
-            with self.whole() as change:
-                change.begun = bool(postponed)
+        with self.whole() as change:
+            postponed: list[Outgoing] = []
+            try:
+                with self._lock:
+                    self._check_open()
+                    self._depth += 1
+                    try:
+                        yield
+                        self._commit()
+                    except BaseException as error:
+                        if self.keeper is not None:
+                            self._break_off(error)
+                            self._postponed.clear()
+                        raise
+                    finally:
+                        self._depth -= 1
+                        change.begun = bool(self._postponed)
+                        postponed = self._take_postponed()
+            finally:
                 for outgoing in postponed:
                     self._hand_over(outgoing)
+                change.begun = False
 
     def keep(self, outgoing: Outgoing) -> Outgoing:
         """What is to be reported at the end of this call; until a callback has returned, the state
@@ -285,8 +286,9 @@ class Transactions:
     def close(self) -> None:
         """Closes the engine when the state file is complete, but for which callbacks have
         returned; twice does no harm."""
-        while self._postponed and not self._depth:
-            self.commit()
+        if self.keeper is not None:
+            while self._postponed and not self._depth and self._closed is None:
+                self.commit()
         with self._lock:
             if self._closed is not None:
                 return

@@ -25,6 +25,7 @@ QUERIES = """
     S//c[. = '2']
 """
 TRIALS = 25
+LAST = 12
 
 
 def batch(tag: str, names: str) -> list[dict[str, object]]:
@@ -112,7 +113,7 @@ def test_an_interrupt_at_the_end_of_a_call(name: str) -> None:
     with engine() as one:
         points = points_of(lambda: call(one))
     interrupted = 0
-    for point in range(max(0, points - 8), points):
+    for point in range(max(0, points - LAST), points):
         with engine() as one:
             if not interrupted_at(point, partial(call, one)):
                 continue
