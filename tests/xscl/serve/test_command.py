@@ -95,6 +95,28 @@ def test_items_polled_before_the_first_query(
             assert ended(command) == 130
 
 
+def test_an_edited_item_takes_back_what_it_was(server: Server, tmp_path: Path) -> None:
+    """Of a stream that is revisable; and items without a date are said."""
+    server.site["/feed"] = Reply(body=rss(channel=ITEM))
+    feed = ("--feed", f"S={server.url('/feed')}", "--allow-private", "--revisable", "S")
+    query = "EVENT SEQ(S/item a) WITHIN 1 day CONSISTENCY middle"
+    with serving(tmp_path, "-q", query, *feed) as (command, address):
+        (first,) = until(f"{address}/matches", "matches")
+        server.site["/feed"] = Reply(body=rss(channel=ITEM.replace("first", "edited")))
+        ask(f"{address}/feeds/ask", {"address": server.url("/feed")})
+        deadline = time.monotonic() + PATIENCE
+        while (found := ask(f"{address}/matches")["matches"]) in ([first], []):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        (second,) = found
+        assert ended(command) == 130
+        said = command.streams[2].read_text()
+    assert second["documents"] == first["documents"]
+    assert "<title>first</title>" in first["result"]
+    assert "<title>edited</title>" in second["result"]
+    assert "1 of 1 new item of a feed has no date, or one in the future" in said
+
+
 def test_time_passes_after_what_feeds_have_brought(server: Server, tmp_path: Path) -> None:
     """However old it is: nothing of the first poll is late."""
     old = "<pubDate>Mon, 01 Jun 2020 {:02}:00:00 GMT</pubDate>"

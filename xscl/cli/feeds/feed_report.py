@@ -60,6 +60,16 @@ class FeedReport:
         if not state.error:
             self._say(f"feed {state.address}: read, {_when(state)}", Level.DEBUG)
 
+    def dated(self, items: int, undated: int) -> None:
+        """Says how many of the items that a feed has brought have no date."""
+        if undated:
+            have, their = ("has", "its") if undated == 1 else ("have", "their")
+            self._say(
+                f"{undated:,} of {counted(items, 'new item')} of a feed {have} no date, or one in "
+                f"the future; {their} time is that of {their} fetch",
+                Level.INFO,
+            )
+
     def late(
         self, envelopes: Sequence[Envelope], watermark: float | None, lateness: float | None
     ) -> list[Envelope]:

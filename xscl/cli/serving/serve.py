@@ -232,7 +232,16 @@ def _feeds(options: Options, service: Service, added: list[tuple[str, str]]) -> 
         proxies = ProxySettings.of_environment()
         keeper = engine.keeper
         kept = Unkept() if keeper is None else PolledFeeds(keeper, engine.transaction)
-        poller = options.poller(polled, kept, engine, report, proxies, report.answered)
+        poller = options.poller(
+            polled,
+            kept,
+            engine,
+            report,
+            proxies,
+            report.answered,
+            revisable=options.revisable,
+            on_dates=report.dated,
+        )
     report.begin(poller.not_due)
 
     def late(envelopes: Sequence[Envelope]) -> Sequence[Envelope]:
