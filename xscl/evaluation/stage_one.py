@@ -123,8 +123,12 @@ class StageOne:
     def preview(self, envelope: Mapping[str, object]) -> Preview:
         """How a document would be taken in; raises DocumentError if it cannot be read."""
         document = self._intake.document(envelope)
-        _, leaves = self.evaluate(document, Wave())
-        return Preview(document.time, bool(leaves) and self._graph.read[document.stream] > 0)
+        stream, found = document.stream, Wave()
+        _, leaves = self.evaluate(document, found)
+        # A document that is an event as such may be nothing else.
+        event = self._patterns.timed and self._patterns.readers.whole(stream)
+        some = bool(leaves) or bool(found.witnesses) or event
+        return Preview(document.time, some and self._graph.read[stream] > 0)
 
     def hold(self, documents: Iterable[Document]) -> Wave:
         """Documents that came before, with their witnesses; they are held with the shapes that

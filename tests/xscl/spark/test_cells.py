@@ -29,7 +29,8 @@ from xscl.spark.joins.live_cells import (
     unpacked,
 )
 from xscl.spark.joins.matches import CellRows
-from xscl.spark.joins.plan import Needs, Queries, groups_of
+from xscl.spark.joins.needs import Needs
+from xscl.spark.joins.plan import Queries, groups_of
 
 SECOND = 1_000_000
 
@@ -178,7 +179,7 @@ class Stream:
             assert live.follow(self.store.clock, stored, self.store.portions.__getitem__)
         self.processes[index] = live
         rows = [
-            (one["stream"], one["id"], one["timestamp"] * SECOND, one["xml"], None, None)
+            (one["stream"], one["id"], one["timestamp"] * SECOND, None, one["xml"], None, None)
             for one in events
         ]
         found = CellRows(part.cells, 0, grouped=False, results=True)

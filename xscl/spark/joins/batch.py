@@ -1,10 +1,11 @@
-"""A join over a DataFrame that is no stream: documents are read, brought into their cells by one
+"""Queries over a DataFrame that is no stream: documents are read, brought into their cells by one
 shuffle, and each cell is evaluated in order of time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
@@ -13,15 +14,19 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from xscl.engine.engine import Engine
+from xscl.evaluation.match_groups import MatchGroups
+from xscl.matches.match import Match
 from xscl.spark.columns import spark_columns
-from xscl.spark.joins.cells import Subsets, TimeSlices
+from xscl.spark.joins.cells import Cells, Keys, Subsets, TimeSlices
 from xscl.spark.joins.columns import FOUND, READ, envelopes_of
-from xscl.spark.joins.documents import Part, Reading, envelope
-from xscl.spark.joins.engines import engine_for
-from xscl.spark.joins.matches import CellRows
-from xscl.spark.joins.plan import Group, Needs, Queries, groups_of
+from xscl.spark.joins.documents import Part, Reading, envelope, parts_of
+from xscl.spark.joins.engines import dismiss, engine_for
+from xscl.spark.joins.matches import CellRows, Found
+from xscl.spark.joins.needs import Needs
+from xscl.spark.joins.plan import Group, Queries, groups_of
 
-__all__ = ["join_batch"]
+__all__ = ["Evaluation", "batch_cells", "batch_kind", "join_batch"]
 
 _BATCH = 5_000
 """Documents that are joined as one batch."""
@@ -41,11 +46,9 @@ def join_batch(
     tasks = tasks_at_once(documents.sparkSession)
     with queries.engine(0) as engine:
         # Slices of time serve queries of any width, and so does one cell.
-        groups = groups_of(
-            engine,
-            lambda needs: needs.said if needs.reach is None and tasks > 1 else needs.bounded,
-        )
-    parts = _parts(groups, envelopes, tasks)
+        groups = groups_of(engine, lambda needs: batch_kind(needs, tasks))
+    times = cache(partial(_times, envelopes))
+    parts = parts_of(groups, lambda group: batch_cells(group, times, tasks))
     width = sum(part.cells.count for part in parts)
     read = _once(envelopes).mapInArrow(Reading(queries, parts), spark_columns(READ))
     cells = (
@@ -53,8 +56,13 @@ def join_batch(
         .repartitionById(max(width, 1), F.col("cell"))
         .sortWithinPartitions("cell", "time", "stream", "id")
     )
-    evaluation = _Evaluation(queries, parts, grouped, results)
+    evaluation = Evaluation(queries, parts, grouped, results)
     return cells.mapInArrow(evaluation, spark_columns(FOUND[grouped]))
+
+
+def batch_kind(needs: Needs, tasks: int) -> str:
+    """What queries have in common that are evaluated over the same cells of a batch."""
+    return needs.said if needs.reach is None and tasks > 1 else needs.bounded
 
 
 def tasks_at_once(spark: SparkSession) -> int:
@@ -68,7 +76,7 @@ def tasks_at_once(spark: SparkSession) -> int:
 
 def _once(envelopes: DataFrame) -> DataFrame:
     """The documents, each marked that has the stream and the id of an earlier one (`again`)."""
-    said = F.struct("timestamp", F.xxhash64("xml", "json").alias("body"))
+    said = F.struct("timestamp", F.xxhash64("xml", "json", "start").alias("body"))
     first = envelopes.groupBy("stream", "id").agg(
         F.min(said).alias("first"), F.count("*").alias("n")
     )
@@ -78,29 +86,25 @@ def _once(envelopes: DataFrame) -> DataFrame:
     return marked.select(*envelopes.columns, again)
 
 
-def _parts(groups: Sequence[Group], envelopes: DataFrame, tasks: int) -> list[Part]:
-    """The cells of each group of queries."""
-    times: tuple[int, int, list[int]] | None = None
-    parts: list[Part] = []
-    for group in groups:
-        cells: TimeSlices | Subsets | None = None
-        needs = group.needs
-        if needs.width == 1:
-            cells = Subsets(tasks, 1)
-        elif needs.reach is not None:
-            if times is None:
-                times = _times(envelopes)
-            cells = _slices(needs, times, tasks)
-        if cells is None:
-            # The documents behind a published result are not known to a task of another part.
-            alone = tasks == 1 or needs.derived
-            cells = Subsets(1, 1) if alone else Subsets.for_tasks(tasks, needs.width)
-        parts.append(Part(group, cells, sum(part.cells.count for part in parts)))
-    return parts
+Times = tuple[int, int, Sequence[int]]
+"""The earliest time, the latest, and the hundredths between them."""
 
 
-def _times(envelopes: DataFrame) -> tuple[int, int, list[int]]:
-    """The earliest time and the latest, and the hundredths between them."""
+def batch_cells(group: Group, times: Callable[[], Times], tasks: int) -> Cells:
+    """The cells of a batch for some queries, given how to look at the times of the documents."""
+    needs = group.needs
+    if needs.width == 1 and not needs.timed:
+        return Subsets(tasks, 1)
+    if needs.reach is not None and (slices := _slices(needs, times(), tasks)) is not None:
+        return slices
+    if needs.key is not None:
+        return Keys(needs.key, _SLICES * tasks)
+    # The documents behind a published result are not known to a task of another part.
+    alone = tasks == 1 or needs.derived or needs.timed
+    return Subsets(1, 1) if alone else Subsets.for_tasks(tasks, needs.width)
+
+
+def _times(envelopes: DataFrame) -> Times:
     hundredths = F.array(*(F.lit(i / 100) for i in range(1, 100)))
     time = F.col("timestamp")
     row = envelopes.agg(
@@ -111,7 +115,7 @@ def _times(envelopes: DataFrame) -> tuple[int, int, list[int]]:
     return int(row[0]), int(row[1]), [int(one) for one in row[2]]
 
 
-def _slices(needs: Needs, times: tuple[int, int, list[int]], tasks: int) -> TimeSlices | None:
+def _slices(needs: Needs, times: Times, tasks: int) -> TimeSlices | None:
     """Slices with as many documents each, and longer than what a match needs; None where not two
     are."""
     assert needs.reach is not None
@@ -124,7 +128,7 @@ def _slices(needs: Needs, times: tuple[int, int, list[int]], tasks: int) -> Time
 
 
 @dataclass(frozen=True)
-class _Evaluation:
+class Evaluation:
     """Rows of documents in order of their cells, then of time, into rows of `FOUND`, for
     `mapInArrow`."""
 
@@ -147,11 +151,40 @@ class _Evaluation:
             (i, p) for i, p in enumerate(self.parts) if cell < p.first + p.cells.count
         )
         engine = engine_for(self.queries, part.group)
-        found = CellRows(part.cells, cell - part.first, self.grouped, self.results)
+        timed = part.group.needs.timed
+        found = CellRows(part.cells, cell - part.first, self.grouped, self.results, timed)
+        stopped = True
         try:
             documents = found.good(rows, counting=index == 0)
-            while some := list(islice(documents, _BATCH)):
-                yield from found.rows(found.publish(engine, [envelope(*one[:5]) for one in some]))
+            steps = self._steps(engine, found, documents)
+            for some in _standing(steps) if part.group.revising else steps:
+                yield from found.rows(some)
+            stopped = found.stopped(engine)
         finally:
-            engine.clear()
+            if stopped:
+                dismiss(engine)
+            else:
+                engine.clear()
         yield found.rest()
+
+    def _steps(
+        self, engine: Engine, found: CellRows, documents: Iterator[tuple[Any, ...]]
+    ) -> Iterator[Found]:
+        """What each batch of a cell finds, and its end."""
+        while some := list(islice(documents, _BATCH)):
+            yield found.publish(engine, [envelope(*one[:6]) for one in some])
+        if found.timed:
+            yield engine.flush()
+
+
+def _standing(steps: Iterable[Found]) -> Iterator[Found]:
+    """The matches that nothing has taken back at the end of a cell."""
+    standing: dict[str, Match] = {}
+    for found in steps:
+        assert not isinstance(found, MatchGroups)
+        for one in found:
+            if one.retracts:
+                standing.pop(one.id, None)
+            else:
+                standing[one.id] = one
+    yield [*standing.values()]

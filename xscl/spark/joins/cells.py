@@ -8,7 +8,8 @@ a long stream is the work of one task.
 `TimeSlices` are for matches that stay within some time: a slice has what comes in its time, and
 before it what may still be reached from it.  `Subsets` are for all others: documents are dealt into
 classes by a hash, and a cell has `width` of the classes, so that any `width` documents meet in one
-(the fragments and replicates of a θ-join; Okcan and Riedewald, SIGMOD 2011).
+(the fragments and replicates of a θ-join; Okcan and Riedewald, SIGMOD 2011).  `Keys` are for events
+that match only with those of the same key: a cell has all documents of some keys.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from math import ceil, comb
 
 import numpy as np
 
-__all__ = ["Cells", "Place", "Subsets", "TimeSlices"]
+from xscl.documents.attributes import number_of_text
+from xscl.pattern_stage.values.terms import Attribute
+
+__all__ = ["Cells", "Keys", "Place", "Subsets", "TimeSlices"]
 
 Place = tuple[str, str]
 """The stream and the id of a document."""
@@ -52,8 +56,12 @@ class TimeSlices:
         return range(bisect_right(self.bounds, time), last + 1)
 
     def owner(self, documents: Iterable[Place], time: int) -> int:
-        """The cell of a match of some documents, of which the latest is of a time."""
+        """The cell of a match of some documents and of a time."""
         return bisect_right(self.bounds, time)
+
+    def owns(self, cell: int, documents: Iterable[Place], time: int) -> bool:
+        """Whether a match that a cell has found is its own."""
+        return self.owner(documents, time) == cell
 
     def owners(self, documents: Sequence[Place], rows: np.ndarray, times: np.ndarray) -> np.ndarray:
         """The cells of matches: of each the places of its documents among some, and its time."""
@@ -100,10 +108,14 @@ class Subsets:
         return self._with[self._class_of(document)]
 
     def owner(self, documents: Iterable[Place], time: int) -> int:
-        """The cell of a match of some documents, of which the latest is of a time."""
+        """The cell of a match of some documents."""
         if self.classes == self.width:
             return 0
         return self._owner(frozenset(map(self._class_of, documents)))
+
+    def owns(self, cell: int, documents: Iterable[Place], time: int) -> bool:
+        """Whether a match that a cell has found is its own."""
+        return self.owner(documents, time) == cell
 
     def owners(self, documents: Sequence[Place], rows: np.ndarray, times: np.ndarray) -> np.ndarray:
         """The cells of matches: of each the places of its documents among some, and its time."""
@@ -122,8 +134,36 @@ class Subsets:
         return found
 
     def _class_of(self, document: Place) -> int:
-        stream, id = document
-        return zlib.crc32(f"{stream}\0{id}".encode(errors="surrogatepass")) % self.classes
+        return _hash("\0".join(document)) % self.classes
 
 
-Cells = TimeSlices | Subsets
+@dataclass(frozen=True)
+class Keys:
+    """Classes of the values of an attribute, of which each event has one."""
+
+    key: Attribute
+    count: int
+
+    def of_key(self, value: str | None) -> Sequence[int]:
+        """The cell that a document with this value goes to, None for none: one where values are
+        equal, be it as text or as numbers."""
+        number = _NaN if value is None else number_of_text(value)
+        same = (value or "") if number != number else repr(number + 0.0)
+        return (_hash(same) % self.count,)
+
+    def owner(self, documents: Iterable[Place], time: int) -> int:
+        """The cell that says of a document that it cannot be read."""
+        return _hash("\0".join(next(iter(documents)))) % self.count
+
+    def owns(self, cell: int, documents: Iterable[Place], time: int) -> bool:
+        """Whether a match that a cell has found is its own, as all are: a document is in one."""
+        return True
+
+
+def _hash(text: str) -> int:
+    return zlib.crc32(text.encode(errors="surrogatepass"))
+
+
+_NaN = float("nan")
+
+Cells = TimeSlices | Subsets | Keys

@@ -19,13 +19,14 @@ READ = pa.schema(
         ("stream", pa.string()),
         ("id", pa.string()),
         ("time", pa.int64()),
+        ("start", pa.int64()),
         ("xml", pa.string()),
         ("json", pa.string()),
         ("problem", pa.string()),
     ]
 )
-"""A document that was read: the cells that it goes to, its time (microseconds); or why it is
-skipped."""
+"""A document that was read: the cells that it goes to, its time and, if it has one, its start
+(microseconds); or why it is skipped."""
 
 _MATCH = [
     ("id", pa.string()),
@@ -37,9 +38,9 @@ _MATCH = [
     ("nodes", INTEGERS),
     ("bindings", pa.map_(pa.string(), pa.int32())),
 ]
-MATCHES = pa.schema([*_MATCH, ("result", pa.string())])
+MATCHES = pa.schema([*_MATCH, ("result", pa.string()), ("start", MOMENT), ("variables", TEXTS)])
 """A match, with the members of its JSON form; `result` is XML or JSON text, null where nobody asked
-for it."""
+for it; `start` and `variables` are those of queries of events, else null."""
 
 GROUPS = pa.schema(
     [
@@ -92,7 +93,10 @@ def envelopes_of(documents: DataFrame) -> DataFrame:
     columns = [
         F.coalesce(stream, F.lit("S")).alias("stream"),
         F.col("id").cast("string").alias("id"),
-        _micros(types["timestamp"]).alias("timestamp"),
+        _micros("timestamp", types["timestamp"]).alias("timestamp"),
+        _micros("start", types["start"]).alias("start")
+        if "start" in types
+        else F.lit(None).cast("bigint").alias("start"),
     ]
     for name in ("xml", "json"):
         column: Column = F.lit(None).cast("string")
@@ -105,13 +109,13 @@ def envelopes_of(documents: DataFrame) -> DataFrame:
     return documents.select(*columns)
 
 
-def _micros(kind: DataType) -> Column:
-    column = F.col("timestamp")
+def _micros(name: str, kind: DataType) -> Column:
+    column = F.col(name)
     if isinstance(kind, NumericType):
         return F.round(column.cast("decimal(38,9)") * 1_000_000).cast("bigint")
     if isinstance(kind, Timestamp | TimestampNTZType | DateType):
         return F.unix_micros(column.cast("timestamp"))
     raise XSCLError(
-        f"the column `timestamp` is of type {kind.simpleString()}; expected a timestamp, or a "
+        f"the column `{name}` is of type {kind.simpleString()}; expected a timestamp, or a "
         "number of seconds since 1970 (UTC)"
     )

@@ -3,20 +3,23 @@ finds what it asks of a document (stage 1, in every task the one evaluator)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from xscl.documents.attributes import first_member, reached, text_of_member, text_of_node
 from xscl.errors import DocumentError
+from xscl.pattern_stage.values.terms import Attribute
 from xscl.spark.columns import batch_of
-from xscl.spark.joins.cells import Cells
+from xscl.spark.joins.cells import Cells, Keys
 from xscl.spark.joins.columns import DUPLICATE, READ
 from xscl.spark.joins.engines import engine_for
 from xscl.spark.joins.plan import Group, Queries
+from xscl.xpath_stage import json_value, parse
 
-__all__ = ["Part", "Reading", "envelope"]
+__all__ = ["Part", "Reading", "envelope", "parts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,16 @@ class Part:
     group: Group
     cells: Cells
     first: int
+
+
+def parts_of(groups: Iterable[Group], cells_of: Callable[[Group], Cells]) -> list[Part]:
+    """Groups of queries with their cells, numbered one after the other."""
+    parts: list[Part] = []
+    first = 0
+    for group in groups:
+        parts.append(Part(group, cells_of(group), first))
+        first += parts[-1].cells.count
+    return parts
 
 
 @dataclass(frozen=True)
@@ -57,18 +70,31 @@ class Reading:
                     time, of_use = engine.preview(envelope(*named))
                     times.append(time)
                     if of_use:
-                        rows.append((self._cells(*named[:3]), *named, None))
+                        rows.append((self._cells(*named), *named, None))
                 except DocumentError as error:
                     rows.append((_first_cell(self.parts, *named[:3]), *named, error.problem))
             yield rows, times
 
-    def _cells(self, stream: str, id: str, time: int) -> list[int]:
-        return [
-            part.first + cell
-            for part in self.parts
-            if stream in part.group.streams
-            for cell in part.cells.of((stream, id), time)
-        ]
+    def _cells(
+        self,
+        stream: str,
+        id: str,
+        time: int,
+        start: int | None,
+        xml: str | None,
+        json: str | None,
+    ) -> list[int]:
+        found: list[int] = []
+        for part in self.parts:
+            if stream not in part.group.streams:
+                continue
+            cells = part.cells
+            if isinstance(cells, Keys):
+                to = cells.of_key(_value_of(cells.key, xml, json))
+            else:
+                to = cells.of((stream, id), time)
+            found += [part.first + cell for cell in to]
+        return found
 
 
 def _first_cell(
@@ -78,8 +104,23 @@ def _first_cell(
     return [part.cells.owner([(stream, str(id))], time or 0) for part in parts[:1]]
 
 
+def _value_of(attribute: Attribute, xml: str | None, json: str | None) -> str | None:
+    """The text of an attribute of a document that can be read, None where it has none."""
+    if xml is not None:
+        node = next(reached((parse(xml), None), {}, attribute), None)
+        return None if node is None else text_of_node(node)
+    if attribute.attribute is not None:
+        return None
+    return text_of_member(first_member(json_value((json or "null").encode()), attribute.steps))
+
+
 def envelope(
-    stream: str, id: str | None, time: int | None, xml: str | None, json: str | None
+    stream: str,
+    id: str | None,
+    time: int | None,
+    start: int | None,
+    xml: str | None,
+    json: str | None,
 ) -> Mapping[str, object]:
     """The envelope of a row; raises DocumentError where it lacks what each task would make up
     differently."""
@@ -88,10 +129,16 @@ def envelope(
             raise DocumentError(f"its `{name}` is null", stream=stream, document=str(id))
     assert time is not None
     document: dict[str, object] = {"stream": stream, "id": id}
-    # Whole seconds are exact, however many.
-    document["timestamp"] = time / 1_000_000 if time % 1_000_000 else time // 1_000_000
+    document["timestamp"] = _seconds(time)
+    if start is not None:
+        document["start"] = _seconds(start)
     if xml is not None:
         document["xml"] = xml
     elif json is not None:
         document["json"] = json.encode()
     return document
+
+
+def _seconds(time: int) -> float:
+    # Whole seconds are exact, however many.
+    return time / 1_000_000 if time % 1_000_000 else time // 1_000_000

@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from xscl.documents.document import Document
 from xscl.evaluation.match_groups import GroupRange
+from xscl.matches.match import Match
 from xscl.matches.result_forms import dumps
-from xscl.spark.joins.cells import Cells
+from xscl.spark.joins.cells import Cells, Keys
 from xscl.spark.joins.columns import FOUND
 
 __all__ = ["GroupRows"]
@@ -46,6 +47,26 @@ class GroupRows:
         for width, left in by_width.items():
             yield self._batch(left, width)
 
+    def of_matches(self, matches: Iterable[Match]) -> Iterator[Mapping[str, object]]:
+        """The rows of matches of queries of events, by column."""
+        names: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
+        for one in matches:
+            moment = round(one.time * 1_000_000)
+            names[one.documents, one.streams, moment].append(one.query)
+        for (documents, streams, time), of_one in names.items():
+            queries = sorted({*of_one})
+            channel = self._channel(queries)
+            new = channel not in self._said
+            self._said.add(channel)
+            yield {
+                "documents": documents,
+                "streams": streams,
+                "time": time,
+                "matches": len(of_one),
+                "channel": channel,
+                "queries": queries if new else None,
+            }
+
     def _batch(self, ranges: Sequence[GroupRange], width: int) -> pa.RecordBatch:
         """The rows of ranges of tuples of so many documents."""
         lengths = [len(some.others) for some in ranges]
@@ -71,6 +92,7 @@ class GroupRows:
         each = [documents.get(number) or held[number] for number in distinct.tolist()]
         places = places.reshape(-1, width)
         times = np.array([one.time for one in each], dtype=np.int64)[places].max(axis=1)
+        assert not isinstance(self.cells, Keys)  # which joins have not
         owned = np.flatnonzero(
             self.cells.owners([(one.source, one.id) for one in each], places, times) == self.cell
         )

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from xscl.engine.engine import Engine
+from xscl.matches.match import Match
 from xscl.spark.columns import batch_of
 from xscl.spark.joins.columns import DUPLICATE, LATE, READ
 from xscl.spark.joins.documents import Part, envelope
@@ -86,12 +87,13 @@ class LiveCell:
         if any(one not in stored for one in self.portions):
             # Its last batch was made again elsewhere.
             return False
-        found = CellRows(self.part.cells, self.cell, grouped=True, results=False)
+        timed = self.part.group.needs.timed
+        found = CellRows(self.part.cells, self.cell, grouped=True, results=False, timed=timed)
         for one in sorted(stored):
             if one not in self.portions:
                 portion = load(one)
                 rows = self._note(one, portion)
-                found.publish(self._at(portion.revision), [envelope(*row[:5]) for row in rows])
+                found.publish(self._at(portion.revision), [envelope(*row[:6]) for row in rows])
         self._pass()
         return True
 
@@ -115,11 +117,12 @@ class LiveCell:
             number = 1 + max((number for number, _ in self.portions), default=0)
             latest = max(row[2] for row in good)
             self._note(_named(number), Portion(latest, revision, packed(good)), good)
-            batches += found.rows(found.publish(engine, [envelope(*row[:5]) for row in good]))
-        batches.append(found.rest())
+            batches += found.rows(found.publish(engine, [envelope(*row[:6]) for row in good]))
         if clock is not None and (self.clock is None or clock > self.clock):
             self.clock = clock
-        self._pass()
+        batches += found.rows(self._pass())
+        found.stopped(engine)
+        batches.append(found.rest())
         self._let_go()
         self._merge()
         return sorted(self.portions.keys() - before), sorted(before - {*self.portions}), batches
@@ -143,7 +146,7 @@ class LiveCell:
             problem = LATE
         elif (stream, id) in self._ids:
             problem = DUPLICATE
-        if problem is not None and self.part.cells.owner([(stream, id)], time) == self.cell:
+        if problem is not None and self.part.cells.owns(self.cell, [(stream, id)], time):
             found.skipped[problem] += 1
         return problem is None
 
@@ -167,14 +170,13 @@ class LiveCell:
             self.part.group.keep_to(self._engine)
         return self._engine
 
-    def _pass(self) -> None:
-        """Lets the engine see the time: it may have gone on in other cells."""
-        if self._engine is None or self.clock is None or self.lateness is None:
-            return
-        unread = "time"
-        while self._engine.reads(unread):
-            unread += "_"
-        self._engine.publish(unread, "<t/>", timestamp=to_seconds(self.clock))
+    def _pass(self) -> Sequence[Match]:
+        """Lets the engine see the time, which may have gone on in other cells; returns the matches
+        that waited for it."""
+        watermark = self._watermark
+        if self._engine is None or watermark is None:
+            return ()
+        return self._engine.advance(to_seconds(watermark))
 
     def _note(
         self, one: PortionId, portion: Portion, rows: Sequence[Row] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -17,6 +17,7 @@ from xscl.matches.result_forms import dumps
 from xscl.spark.columns import batch_of
 from xscl.spark.joins.cells import Cells
 from xscl.spark.joins.columns import DUPLICATE, FOUND
+from xscl.spark.joins.engines import stops_of
 from xscl.spark.joins.group_rows import GroupRows
 
 __all__ = ["CellRows"]
@@ -26,7 +27,7 @@ _ROWS = 20_000
 
 _NOT_SKIPPED = (None, None, None)
 
-Found = list[Match] | MatchGroups
+Found = Iterable[Match] | MatchGroups
 
 Document = tuple[Any, ...]
 """A row of `READ`, without its cells."""
@@ -34,12 +35,13 @@ Document = tuple[Any, ...]
 
 @dataclass
 class CellRows:
-    """Rows of what is found in one cell of some cells."""
+    """Rows of what is found in one cell of some cells, by joins or by queries of events."""
 
     cells: Cells
     cell: int
     grouped: bool
     results: bool
+    timed: bool = False
     skipped: Counter[str] = field(default_factory=Counter)
     _rows: list[tuple[object, ...]] = field(default_factory=list)
 
@@ -48,9 +50,16 @@ class CellRows:
 
     def publish(self, engine: Engine, envelopes: Sequence[object]) -> Found:
         """Publishes documents as one batch."""
-        if self.grouped:
+        if self.grouped and not self.timed:
             return engine.publish_many(envelopes, grouped=True)
         return engine.publish_many(envelopes)
+
+    def stopped(self, engine: Engine) -> bool:
+        """Notes the queries that needed too much and were stopped; whether there are any."""
+        stops = stops_of(engine)
+        for one in stops:
+            self._skip(str(one), 0)
+        return bool(stops)
 
     def rows(self, found: Found) -> Iterator[pa.RecordBatch]:
         """The rows of what the cell owns of what was found."""
@@ -58,7 +67,11 @@ class CellRows:
             ranges = (some for some in found.ranges if isinstance(some, GroupRange))
             yield from self._groups.of(ranges)
             return
-        rows = self._match_rows(found)
+        if self.grouped:
+            owned = (match for match in found if self._owns(match))
+            rows = self._named(self._groups.of_matches(owned))
+        else:
+            rows = self._match_rows(found)
         while some := list(islice(rows, _ROWS)):
             yield self._batch(some)
 
@@ -67,14 +80,14 @@ class CellRows:
         time, which are neighbours; the others are `counting`'s to be said in `rest`."""
         last: Sequence[object] = ()
         for row in rows:
-            stream, id, time, xml, json, problem = row
+            stream, id, time, _, xml, json, problem = row
             if problem is not None and problem != DUPLICATE:
                 body = json if xml is None else xml
                 self._skip(problem, 1, body, documents=[id], streams=[stream], time=time)
             elif problem is None and last != (stream, id, time):
                 last = (stream, id, time)
                 yield row
-            elif counting and self.cells.owner([(stream, id)], time) == self.cell:
+            elif counting and self.cells.owns(self.cell, [(stream, id)], time):
                 self.skipped[DUPLICATE] += 1
 
     def rest(self) -> pa.RecordBatch:
@@ -85,25 +98,32 @@ class CellRows:
 
     def _skip(self, problem: str, count: int, body: str | None = None, **columns: object) -> None:
         values = {"skipped": problem, "count": count, "body": body, **columns}
-        self._rows.append(tuple(values.get(name) for name in FOUND[self.grouped].names))
+        self._rows += self._named([values])
 
     def _batch(self, rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:
         return batch_of(rows, FOUND[self.grouped])
 
-    def _owns(self, documents: Sequence[str], streams: Sequence[str], time: int) -> bool:
-        return self.cells.owner(zip(streams, documents, strict=True), time) == self.cell
+    def _owns(self, match: Match) -> bool:
+        places = zip(match.streams, match.documents, strict=True)
+        return self.cells.owns(self.cell, places, round(match.time * 1_000_000))
+
+    def _named(self, rows: Iterable[Mapping[str, object]]) -> Iterator[tuple[object, ...]]:
+        """Rows with all columns."""
+        names = FOUND[self.grouped].names
+        return (tuple(row.get(name) for name in names) for row in rows)
 
     def _match_rows(self, matches: Iterable[Match]) -> Iterator[tuple[object, ...]]:
         for match in matches:
-            time = round(match.time * 1_000_000)
-            documents, streams = match.documents, match.streams
-            if not self._owns(documents, streams, time):
+            if not self._owns(match):
                 continue
             result: object = None
             if self.results:
                 result = dumps(match.result) if match.json else match.markup
+            start = match.start
             yield (
-                *(match.id, match.query, match.stream, time),
-                *(documents, streams, match.nodes, [*match.bindings.items()], result),
+                *(match.id, match.query, match.stream, round(match.time * 1_000_000)),
+                *(match.documents, match.streams, match.nodes, [*match.bindings.items()], result),
+                None if start is None else round(start * 1_000_000),
+                match.variables or None,
                 *_NOT_SKIPPED,
             )

@@ -1,9 +1,5 @@
-"""The queries of a join on Spark, and which of them may be evaluated apart from the others.
-
-Queries need the same documents together that one match may be made of: those of a query, and those
-of the queries whose results it reads.  How many these are (`width`), and how far apart in time
-(`reach`), decides into which cells a stream can be cut for them.
-"""
+"""The queries of a job on Spark, and which of them may be evaluated apart from the others: those
+that need the same documents together, of a query and of the queries whose results it reads."""
 
 from __future__ import annotations
 
@@ -12,16 +8,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import NamedTuple
 
 from xscl.engine.engine import Engine
-from xscl.errors import XSCLError
+from xscl.errors import QueryStopped
 from xscl.language.scan import scan
-from xscl.language.syntax import Block, Join, Query, Source, SubQuery
+from xscl.language.syntax import Join, Query, Source, SubQuery
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
+from xscl.spark.joins.needs import Needs, is_middle, needs_of
 
-__all__ = ["Group", "Needs", "Queries", "groups_of"]
+__all__ = ["Group", "Queries", "groups_of"]
 
 
 @dataclass(frozen=True)
@@ -44,9 +40,13 @@ class Queries:
         said = json.dumps([[*self.texts], self.tables], default=repr, sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()
 
-    def engine(self, lateness: float | str | None) -> Engine:
+    def engine(
+        self,
+        lateness: float | str | None,
+        on_stop: Callable[[QueryStopped], object] | None = None,
+    ) -> Engine:
         """An engine with these queries; raises an ExceptionGroup of all their errors."""
-        engine = Engine(lateness=lateness, on_skip=_nobody)
+        engine = Engine(lateness=lateness, on_skip=_nobody, on_stop=on_stop)
         for text in self.texts:
             engine.load(text, tables=self.tables_of(text))
         return engine
@@ -69,51 +69,19 @@ def _nobody(error: object) -> None:
     """Documents that cannot be read have been reported when they were first looked at."""
 
 
-class Needs(NamedTuple):
-    """What one match needs: documents at most, the time between any two of them at most
-    (microseconds, None without bound), and whether a published result is among them."""
-
-    width: int
-    reach: int | None
-    derived: bool
-
-    def alongside(self, other: Needs, window: int | None) -> Needs:
-        """What two sides need that are joined within a window."""
-        bounds = (self.reach, other.reach, window)
-        reach = None if None in bounds else sum(bound for bound in bounds if bound is not None)
-        return Needs(self.width + other.width, reach, self.derived or other.derived)
-
-    def either(self, other: Needs) -> Needs:
-        """What is enough for both."""
-        reach = None if self.reach is None or other.reach is None else max(self.reach, other.reach)
-        return Needs(max(self.width, other.width), reach, self.derived or other.derived)
-
-    @property
-    def bounded(self) -> str:
-        """Whether time bounds it, in a word."""
-        return "endless" if self.reach is None else "bounded"
-
-    @property
-    def said(self) -> str:
-        """All but the reach, in words."""
-        return f"{self.bounded}, {self.width} documents{', derived' * self.derived}"
-
-
-_DOCUMENT = Needs(1, 0, False)
-
-
 @dataclass(frozen=True, slots=True)
 class Group:
     """Queries that are evaluated over the same documents; `queries` are their names, None is all.
 
     `kind` distinguishes it from the other groups, also from run to run; `streams` are those that
-    come from outside and are read.
+    come from outside and are read.  It is `revising` if one of the queries takes matches back.
     """
 
     kind: str
     queries: frozenset[str] | None
     needs: Needs
     streams: frozenset[str]
+    revising: bool = False
 
     def keep_to(self, engine: Engine) -> None:
         """Takes all other queries out of an engine."""
@@ -136,19 +104,20 @@ def groups_of(engine: Engine, kind: Callable[[Needs], str]) -> list[Group]:
         queries = [query for _, part in members for query in part]
         streams = outside.intersection(*[{s for query in queries for s in query.streams}])
         names = frozenset(query.name for query in queries) if len(by_kind) > 1 else None
-        groups.append(Group(name, names, needs, streams))
+        revising = needs.timed and any(is_middle(query.query) for query in queries)
+        groups.append(Group(name, names, needs, streams, revising))
     return groups
 
 
 def _together(subscriptions: Sequence[Subscription]) -> Iterator[list[Subscription]]:
     """The queries, those together of which one reads what another publishes."""
-    published = {stream for one in subscriptions for stream in one.feeds}
+    published = {stream for one in subscriptions for stream in _feeds(one)}
     if not published:
         yield from ([one] for one in subscriptions)
         return
     by_stream: dict[str, list[Subscription]] = {}
     for one in subscriptions:
-        linked = published & {*one.streams, *one.feeds}
+        linked = published & {*one.streams, *_feeds(one)}
         parts = {id(part): part for stream in linked if (part := by_stream.get(stream))}
         merged = [query for part in parts.values() for query in part]
         merged.append(one)
@@ -159,55 +128,31 @@ def _together(subscriptions: Sequence[Subscription]) -> Iterator[list[Subscripti
     yield from {id(part): part for part in by_stream.values()}.values()
 
 
+def _feeds(subscription: Subscription) -> Iterator[str]:
+    """The streams that the results of a query and of its sub-queries go to."""
+    yield from subscription.feeds
+    for inner in subscription.wiring.inner:
+        yield from _feeds(inner)
+
+
 def _needs_of(part: Sequence[Subscription]) -> Needs:
-    """What the widest match of some queries needs."""
     # Among several names count, and a query of an outline may be one in other names.
-    queries = [one.query for one in part] if len(part) > 1 else [*map(_query, part)]
-    publishers: dict[str, list[Query]] = {}
-    for query in queries:
-        if query.publish is not None:
-            publishers.setdefault(query.publish.text, []).append(query)
-    known: dict[str, Needs] = {}
-
-    def of_stream(stream: str) -> Needs:
-        if stream not in known:
-            needs = _DOCUMENT
-            for query in publishers.get(stream, ()):
-                needs = needs.either(of_source(query.source))._replace(derived=True)
-            known[stream] = needs
-        return known[stream]
-
-    def of_source(source: Source) -> Needs:
-        match source:
-            case Block():
-                return of_stream(source.stream.text)
-            case SubQuery():
-                return of_source(source.query.source)._replace(derived=True)
-            case Join():
-                sides = of_source(source.left), of_source(source.right)
-                return sides[0].alongside(sides[1], source.window.length)
-            case _:
-                raise XSCLError("patterns of events do not run on Spark; write a join")
-
-    needs = _DOCUMENT
-    for query in queries:
-        needs = needs.either(of_source(query.source))
-    return needs
+    return needs_of([one.query for one in part] if len(part) > 1 else map(_query, part))
 
 
 def _query(subscription: Subscription) -> Query:
     """The syntax tree of a query, of any that is the same up to names and constants unless these
-    are windows."""
+    are windows, or it is one of events."""
     query = subscription.outline.query
-    return subscription.query if _has_open_window(query.source) else query
+    return subscription.query if _counts_names(query.source) else query
 
 
-def _has_open_window(source: Source) -> bool:
+def _counts_names(source: Source) -> bool:
     match source:
         case Join():
             sides = (source.left, source.right)
-            return source.window.parameter is not None or any(map(_has_open_window, sides))
+            return source.window.parameter is not None or any(map(_counts_names, sides))
         case SubQuery():
-            return _has_open_window(source.query.source)
+            return _counts_names(source.query.source)
         case _:
-            return False
+            return source.language.timed

@@ -121,7 +121,7 @@ def revised(
 def endless(queries: Queries) -> Sequence[str]:
     """The names of the queries for which documents are retained for good: no window of theirs
     ends."""
-    return [name for name, kind in kinds_of(queries, 1).items() if kind.startswith("endless")]
+    return [name for name, kind in kinds_of(queries, 1).items() if "endless" in kind]
 
 
 def _plan(before: Queries, queries: Queries, tasks: int) -> Plan:

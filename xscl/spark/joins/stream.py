@@ -1,4 +1,4 @@
-"""A join over a streaming DataFrame: each batch of a cell's documents meets those that came before.
+"""Queries over a streaming DataFrame: each batch of a cell's documents meets those before it.
 
 Documents are read where they come, brought into their cells, and met there by those that Spark's
 state store has of the cell (`transformWithState`).  A match comes out in the batch that completes
@@ -19,11 +19,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from xscl.engine.engine import Engine
-from xscl.errors import StateError
+from xscl.errors import StateError, XSCLError
 from xscl.spark.columns import spark_columns
-from xscl.spark.joins.cells import Subsets
+from xscl.spark.joins.cells import Cells, Keys, Subsets
 from xscl.spark.joins.columns import FOUND, envelopes_of
-from xscl.spark.joins.documents import Part, Reading
+from xscl.spark.joins.documents import Part, Reading, parts_of
 from xscl.spark.joins.live_cells import (
     LiveCell,
     Portion,
@@ -34,14 +34,19 @@ from xscl.spark.joins.live_cells import (
     unpacked,
 )
 from xscl.spark.joins.matches import CellRows
+from xscl.spark.joins.needs import Needs
 from xscl.spark.joins.plan import Group, Queries, groups_of
 
-__all__ = ["TASKS", "join_stream", "kinds_of"]
+__all__ = ["TASKS", "Dealing", "join_stream", "kinds_of", "stream_cells", "stream_kind"]
 
 TASKS = "spark.xscl.join.tasks"
 """The setting of Spark for how many tasks share the cells of a stream.  It stays as it is for the
 life of a checkpoint."""
 
+_MIDDLE = (
+    "found CONSISTENCY middle over a stream: what Spark has written is not taken back; write "
+    "CONSISTENCY strong, or weak"
+)
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -78,14 +83,10 @@ def join_stream(
     tasks = int(spark.conf.get(TASKS, None) or 1)
     with queries.engine(0) as engine:
         groups = _groups(engine, tasks)
-    parts: list[Part] = []
-    for group in groups:
-        alone = tasks == 1 or group.needs.derived
-        cells = Subsets(1, 1) if alone else Subsets.for_tasks(tasks, group.needs.width)
-        parts.append(Part(group, cells, sum(part.cells.count for part in parts)))
+    parts = parts_of(groups, lambda group: stream_cells(group, tasks))
     marked = envelopes.withColumn("again", F.lit(False))
     portions = marked.mapInArrow(
-        _Dealing(Reading(queries, parts)),
+        Dealing(Reading(queries, parts)),
         spark_columns(_DEALT),
     )
     found = portions.groupBy("kind", "cell").transformWithState(
@@ -95,6 +96,17 @@ def join_stream(
         timeMode="none",
     )
     return found.mapInArrow(_Unpacking(grouped), spark_columns(FOUND[grouped]))
+
+
+def stream_cells(group: Group, tasks: int) -> Cells:
+    """The cells of a stream for some queries; raises XSCLError where these cannot be there."""
+    needs = group.needs
+    if group.revising:
+        raise XSCLError(_MIDDLE)
+    if tasks > 1 and needs.key is not None:
+        return Keys(needs.key, tasks)
+    alone = tasks == 1 or needs.derived or needs.timed
+    return Subsets(1, 1) if alone else Subsets.for_tasks(tasks, needs.width)
 
 
 def kinds_of(queries: Queries, tasks: int) -> dict[str, str]:
@@ -108,11 +120,17 @@ def kinds_of(queries: Queries, tasks: int) -> dict[str, str]:
 
 
 def _groups(engine: Engine, tasks: int) -> list[Group]:
-    return groups_of(engine, lambda needs: needs.bounded if tasks == 1 else needs.said)
+    return groups_of(engine, lambda needs: stream_kind(needs, tasks))
+
+
+def stream_kind(needs: Needs, tasks: int) -> str:
+    """What queries have in common that are evaluated over the same cells of a stream; cells are
+    identified by it from run to run."""
+    return needs.bounded if tasks == 1 else needs.said
 
 
 @dataclass(frozen=True)
-class _Dealing:
+class Dealing:
     """Rows of envelopes into portions for all cells, for `mapInArrow`; each cell gets to see the
     time, also where it gets no documents."""
 
@@ -186,7 +204,8 @@ class _Cells(StatefulProcessor):
             if row["clock"] is not None:
                 clock = row["clock"] if clock is None else max(clock, row["clock"])
         name, live = self._live(part, cell)
-        found = CellRows(part.cells, cell, self._grouped, self._results)
+        timed = part.group.needs.timed
+        found = CellRows(part.cells, cell, self._grouped, self._results, timed)
         new, gone, batches = live.take(documents, clock, found, counting=index == 0)
         for one in new:
             portion = live.portions[one]
