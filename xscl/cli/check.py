@@ -88,9 +88,19 @@ def check(options: Options) -> int:
     help="Text, JSON, the plan of all queries before and after each rule (JSON), a Mermaid diagram "
     "of the join graphs, a picture of them and of the templates (SVG), or the SQL of these.",
 )
+@click.option(
+    "--spark",
+    "on_spark",
+    is_flag=True,
+    help="How Spark cuts documents into cells for them, and why.",
+)
 @RATES
 def explain(
-    queries: Sequence[str], only: str | None, form: str, rates: Sequence[tuple[str, float]]
+    queries: Sequence[str],
+    only: str | None,
+    form: str,
+    on_spark: bool,
+    rates: Sequence[tuple[str, float]],
 ) -> int:
     """Shows how queries are evaluated.
 
@@ -101,6 +111,16 @@ def explain(
     if only is not None and not shown:
         names = ", ".join(part.query.name for part in parts)
         raise click.UsageError(f"no query is named {only!r}; there are: {names}")
+    if on_spark:
+        from xscl.spark.joins.explained import cells_of, described
+
+        if form not in ("text", "json"):
+            raise click.UsageError("--spark is text, or --format json")
+        if form == "json":
+            echo_json([one._asdict() for one in cells_of(shown)])
+        else:
+            click.echo(described(shown))
+        return 2 if bad else 0
     match form:
         case "json":
             plans = EventPlans(parts)

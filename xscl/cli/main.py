@@ -1,6 +1,6 @@
 """The command line: its commands are `xscl run`, `check`, `explain`, `why`, `watch`, `serve`,
-`feeds`, `state`, `ingest`, `join`, `demo` and `sample`, a module each, which is imported when its
-command is given.
+`feeds`, `state`, `ingest`, `join`, `spark`, `demo` and `sample`, a module each, which is imported
+when its command is given.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ _COMMANDS = {
     "join": (
         "joining.join",
         "Joins documents on Spark by standing queries, and shows how far it is.",
+    ),
+    "spark": (
+        "joining.spark",
+        "Runs queries over a stream of documents on Spark, and shows how far it is.",
     ),
     "demo": ("demo", "Runs five queries over two weeks of sample feeds."),
     "sample": ("sample", "Writes the demo's feeds and queries into a folder, to start from."),

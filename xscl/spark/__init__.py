@@ -1,7 +1,8 @@
 """XSCL on Spark: from feeds to a deduplicated stream of item documents, and queries over them.
 
-`join` evaluates standing queries over a DataFrame, a batch or a stream; `channels` and `problems`
-are next to it.  `joins` is how.
+`run` evaluates standing queries over a DataFrame, a batch or a stream; `join` is its older name,
+without results unless asked for.  `documents` makes documents of the rows of a table; `channels`
+and `problems` are next to it.  `joins` is how.
 
 `FeedSource` is `format("feed")`, `JsonLinesSink` is `format("xscl-jsonl")`: register them with
 `spark.dataSource.register`.  `ingestion.jobs` has the two streaming queries that `xscl ingest`
@@ -17,9 +18,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xscl.spark.joins.join import channels, join, problems
+    from xscl.spark.joins.join import channels, documents, join, problems, run
 
-__all__ = ["channels", "join", "problems"]
+__all__ = ["channels", "documents", "join", "problems", "run"]
 
 
 def __getattr__(name: str) -> object:

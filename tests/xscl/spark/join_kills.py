@@ -35,8 +35,18 @@ S//b->x JOIN {x = y} S//c->y;
 -- name: news
 SELECT x FROM S//a->x JOIN {x = y, 1 day} S//c->y PUBLISH out;
 -- name: of-news
-out//a->x JOIN {x = y, 1 day} S//b->y
+out//a->x JOIN {x = y, 1 day} S//b->y;
+-- name: repeated
+EVENT SEQ(S p, S q) WHERE [a] WITHIN 1 hour;
+-- name: unanswered
+EVENT SEQ(S p, !(S q)) WHERE p.a >= 0 AND p.a = q.b WITHIN 2 hours;
+-- name: counted
+SELECT c, COUNT(*) AS n FROM WINDOW{1 day}(S) GROUP BY c;
 """
+
+_LATEST = 100_000
+_CLOCK = {"id": "clock", "stream": "no query's", "timestamp": 10 * _LATEST, "xml": "<d/>"}
+"""The last document, after which nothing waits: no other is late by `--lateness`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +89,15 @@ def join_killed(
     to, queries = folder / "to", folder / "q.xscl"
     queries.write_text(QUERIES)
     common = (str(queries), "--events", str(folder / "in" / "*"), "--to", str(to))
-    common = (*common, "--lateness", "INF", "--quiet", "--master", "local[1]", *QUICK)
+    common = (*common, "--lateness", "2 days", "--quiet", "--master", "local[1]", *QUICK)
     every: list[dict[str, Any]] = []
     processes = []
     files = itertools.count()
 
-    def more() -> None:
+    def more(*ends: dict[str, Any]) -> None:
         number = next(files)
         some = [_document(chance, len(every) + n) for n in range(documents)]
+        some += ends
         every.extend(some)
         events(folder / "in" / f"{number}.jsonl", [*some, f"no json {number}"])
 
@@ -107,7 +118,7 @@ def join_killed(
         with run(*_CONTINUING) as running:
             running.until(reached)
             running.end(signal.SIGTERM, expected=130)
-    more()
+    more(_CLOCK)
     if last is not None:
         last([*common, *_ONCE])
     else:
@@ -119,7 +130,7 @@ def join_killed(
 def _document(chance: random.Random, number: int) -> dict[str, Any]:
     name = chance.choice("abc")
     xml = f"<d><{name}>{chance.randrange(12)}</{name}></d>"
-    return {"id": f"d{number}", "timestamp": chance.randrange(100_000), "xml": xml}
+    return {"id": f"d{number}", "timestamp": chance.randrange(_LATEST), "xml": xml}
 
 
 def _stage(name: str, to: Path) -> Callable[[], bool]:
@@ -145,7 +156,7 @@ def _account(
 ) -> JoinAccount:
     with xscl.Engine(lateness="INF") as engine:
         engine.load(QUERIES)
-        expected = Counter(match.id for match in engine.publish_many(every))
+        expected = Counter(match.id for match in engine.run(every))
     found = Counter(row["id"] for row in rows(to / "matches"))
     letters = Counter(row["body"] for row in rows(to / "dead"))
     lines = Counter(f"no json {number}" for number in range(files))

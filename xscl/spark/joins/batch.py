@@ -20,7 +20,7 @@ from xscl.matches.match import Match
 from xscl.spark.columns import spark_columns
 from xscl.spark.joins.cells import Cells, Keys, Subsets, TimeSlices
 from xscl.spark.joins.columns import FOUND, READ, envelopes_of
-from xscl.spark.joins.documents import Part, Reading, envelope, parts_of
+from xscl.spark.joins.documents import Part, Reading, envelope, parts_of, warn_of_one_cell
 from xscl.spark.joins.engines import dismiss, engine_for
 from xscl.spark.joins.matches import CellRows, Found
 from xscl.spark.joins.needs import Needs
@@ -49,6 +49,8 @@ def join_batch(
         groups = groups_of(engine, lambda needs: batch_kind(needs, tasks))
     times = cache(partial(_times, envelopes))
     parts = parts_of(groups, lambda group: batch_cells(group, times, tasks))
+    if tasks > 1:
+        warn_of_one_cell(parts)
     width = sum(part.cells.count for part in parts)
     read = _once(envelopes).mapInArrow(Reading(queries, parts), spark_columns(READ))
     cells = (

@@ -40,7 +40,7 @@ _MATCH = [
 ]
 MATCHES = pa.schema([*_MATCH, ("result", pa.string()), ("start", MOMENT), ("variables", TEXTS)])
 """A match, with the members of its JSON form; `result` is XML or JSON text, null where nobody asked
-for it; `start` and `variables` are those of queries of events, else null."""
+for it and the match has documents; `start` and `variables` are those of events, else null."""
 
 GROUPS = pa.schema(
     [
@@ -102,7 +102,9 @@ def envelopes_of(documents: DataFrame) -> DataFrame:
         column: Column = F.lit(None).cast("string")
         if name in types:
             plain = isinstance(types[name], StringType) or types[name].typeName() == "binary"
-            column = F.col(name).cast("string") if plain else F.to_json(F.col(name))
+            # A member that is null is one, as in tables that the engine reads itself.
+            text = F.to_json(F.col(name), {"ignoreNullFields": "false"})
+            column = F.col(name).cast("string") if plain else text
         columns.append(column.alias(name))
     unreadable = F.col(UNREADABLE) if UNREADABLE in types else F.lit(None).cast("string")
     columns.append(unreadable.alias(UNREADABLE))

@@ -3,12 +3,14 @@ finds what it asks of a document (stage 1, in every task the one evaluator)."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from xscl.counts import counted
 from xscl.documents.attributes import first_member, reached, text_of_member, text_of_node
 from xscl.errors import DocumentError
 from xscl.pattern_stage.values.terms import Attribute
@@ -19,7 +21,9 @@ from xscl.spark.joins.engines import engine_for
 from xscl.spark.joins.plan import Group, Queries
 from xscl.xpath_stage import json_value, parse
 
-__all__ = ["Part", "Reading", "envelope", "parts_of"]
+__all__ = ["Part", "Reading", "envelope", "parts_of", "warn_of_one_cell"]
+
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,20 @@ def parts_of(groups: Iterable[Group], cells_of: Callable[[Group], Cells]) -> lis
         parts.append(Part(group, cells_of(group), first))
         first += parts[-1].cells.count
     return parts
+
+
+def warn_of_one_cell(parts: Iterable[Part]) -> None:
+    """Warns of queries of events that one task of several evaluates alone."""
+    for part in parts:
+        if part.group.needs.timed and part.cells.count == 1:
+            names = sorted(part.group.queries or ())
+            said = f" ({', '.join(names[:_SHOWN])}{', …' * (len(names) > _SHOWN)})" if names else ""
+            which = counted(len(names), "query") if names else "the queries"
+            warnings.warn(
+                f"{which}{said} of events in one cell, so in one task: "
+                "`xscl explain --spark` shows why",
+                stacklevel=4,
+            )
 
 
 @dataclass(frozen=True)

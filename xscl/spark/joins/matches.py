@@ -117,7 +117,8 @@ class CellRows:
             if not self._owns(match):
                 continue
             result: object = None
-            if self.results:
+            # All that a match of no documents has is its result.
+            if self.results or not match.documents:
                 result = dumps(match.result) if match.json else match.markup
             start = match.start
             yield (

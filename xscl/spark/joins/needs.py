@@ -45,7 +45,7 @@ from xscl.pattern_stage.values.terms import Attribute
 from xscl.patterns.compile import attribute
 from xscl.times import span
 
-__all__ = ["Needs", "is_middle", "needs_of"]
+__all__ = ["Needs", "is_middle", "needs_of", "sub_queries"]
 
 
 class Needs(NamedTuple):
@@ -113,7 +113,7 @@ def needs_of(queries: Iterable[Query]) -> Needs:
     left = [*queries]
     while left:
         query = left.pop()
-        left += (one.query for one in _sub_queries(query.source))
+        left += (one.query for one in sub_queries(query.source))
         if query.publish is not None:
             publishers.setdefault(query.publish.text, []).append(query)
     known: dict[str, Needs] = {}
@@ -142,16 +142,17 @@ def is_middle(query: Query) -> bool:
         return written is not None and written.lstrip().lower().startswith("middle")
     if written is not None and written.level == "middle":
         return True
-    return any(is_middle(one.query) for one in _sub_queries(query.source))
+    return any(is_middle(one.query) for one in sub_queries(query.source))
 
 
-def _sub_queries(source: Source) -> Iterator[SubQuery]:
+def sub_queries(source: Source) -> Iterator[SubQuery]:
+    """The sub-queries of a source, without those in these."""
     match source:
         case SubQuery():
             yield source
         case Join():
-            yield from _sub_queries(source.left)
-            yield from _sub_queries(source.right)
+            yield from sub_queries(source.left)
+            yield from sub_queries(source.right)
         case Events():
             yield from (one for one in read_by(source.expression) if isinstance(one, SubQuery))
         case Composition():

@@ -38,7 +38,7 @@ __all__ = ["Events", "Items", "Source"]
 _ITEM = pa.schema(
     [("stream", pa.string()), ("id", pa.string()), ("timestamp", MOMENT), ("xml", pa.string())]
 )
-_EVENT = pa.schema([*_ITEM, ("json", pa.string()), (UNREADABLE, pa.string())])
+_EVENT = pa.schema([*_ITEM, ("json", pa.string()), (UNREADABLE, pa.string()), ("start", MOMENT)])
 
 _WITHOUT_END = 1 << 31
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -174,6 +174,7 @@ def _row(envelope: LineEnvelope) -> tuple[object, ...]:
         xml,
         dumps(envelope["json"]) if xml is None else None,
         None,
+        None if (start := envelope.get("start")) is None else from_timestamp(start),
     )
 
 
@@ -185,7 +186,7 @@ def _refusing(rows: list[tuple[object, ...]]) -> Callable[[DocumentError], None]
         raw = cause.raw if isinstance(cause, MalformedDocument) else None
         text = raw.decode(errors="replace") if isinstance(raw, bytes) else raw
         text = None if text is None else text.removesuffix("\n")
-        rows.append(("?", None, None, None, text, error.problem))
+        rows.append(("?", None, None, None, text, error.problem, None))
 
     return refuse
 

@@ -23,7 +23,7 @@ from xscl.errors import StateError, XSCLError
 from xscl.spark.columns import spark_columns
 from xscl.spark.joins.cells import Cells, Keys, Subsets
 from xscl.spark.joins.columns import FOUND, envelopes_of
-from xscl.spark.joins.documents import Part, Reading, parts_of
+from xscl.spark.joins.documents import Part, Reading, parts_of, warn_of_one_cell
 from xscl.spark.joins.live_cells import (
     LiveCell,
     Portion,
@@ -84,6 +84,8 @@ def join_stream(
     with queries.engine(0) as engine:
         groups = _groups(engine, tasks)
     parts = parts_of(groups, lambda group: stream_cells(group, tasks))
+    if tasks > 1:
+        warn_of_one_cell(parts)
     marked = envelopes.withColumn("again", F.lit(False))
     portions = marked.mapInArrow(
         Dealing(Reading(queries, parts)),

@@ -1,0 +1,104 @@
+"""How queries are cut into cells, and why, in words: for `xscl explain --spark`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from xscl.counts import counted
+from xscl.dissection.parts import Dissection
+from xscl.language.syntax import Query
+from xscl.spark.joins.needs import Needs, is_middle, needs_of, sub_queries
+from xscl.times import span
+
+__all__ = ["CellsOf", "cells_of", "described"]
+
+_ALONE = "one cell: neither a window nor a key that all of their events have separates these"
+_MIDDLE = "refused: CONSISTENCY middle takes matches back; write strong, or weak"
+
+
+class CellsOf(NamedTuple):
+    """Queries that are cut in one way: their names, and how a batch and a stream are cut."""
+
+    queries: list[str]
+    batch: str
+    stream: str
+
+
+def cells_of(dissections: Sequence[Dissection]) -> list[CellsOf]:
+    """How queries are cut into cells; those that read what others publish with these."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for part in _together(dissections):
+        queries = [one.query for one in part]
+        needs = needs_of(queries)
+        chain = (
+            f", with {counted(len(part), 'query')} that read each other" if len(part) > 1 else ""
+        )
+        stream = _MIDDLE if needs.timed and any(map(is_middle, queries)) else _of_stream(needs)
+        said = _of_batch(needs) + chain, stream
+        found.setdefault(said, []).extend(query.name for query in queries)
+    return [CellsOf(names, *said) for said, names in found.items()]
+
+
+def described(dissections: Sequence[Dissection]) -> str:
+    """The same as text."""
+    lines = ["Cells on Spark: the parts of the documents that one task evaluates", ""]
+    for one in cells_of(dissections):
+        lines += [", ".join(one.queries), f"  batch   {one.batch}", f"  stream  {one.stream}"]
+    return "\n".join(lines)
+
+
+def _of_batch(needs: Needs) -> str:
+    if needs.reach is not None and (needs.timed or needs.width > 1):
+        before = f", each with the {span(needs.reach)} before it" if needs.reach else ""
+        short = "" if needs.timed and needs.key is None else "; where all is shorter, "
+        return f"slices of time{before}{short}{_endless(needs) if short else ''}"
+    return _endless(needs)
+
+
+def _of_stream(needs: Needs) -> str:
+    until = f"; {_retained(needs)}"
+    return _endless(needs, "spark.xscl.join.tasks cells") + until
+
+
+def _retained(needs: Needs) -> str:
+    if needs.reach is None:
+        return "documents are retained for good"
+    return f"documents are retained for {span(needs.reach)}, and the lateness"
+
+
+def _endless(needs: Needs, number: str = "2 cells a task") -> str:
+    """Where time does not cut."""
+    if needs.key is not None:
+        return f"{number}{needs.by}"
+    if needs.timed:
+        return _ALONE if needs.reach is None else "one cell: their events have no key in common"
+    if needs.width == 1:
+        return "each document by itself"
+    if needs.derived:
+        return "one cell: a published result does not say of which documents it is"
+    return f"classes of documents by a hash, of which {needs.width} meet in a cell"
+
+
+def _together(dissections: Sequence[Dissection]) -> Iterator[list[Dissection]]:
+    """The queries, those together of which one reads what another publishes."""
+    published = {stream for one in dissections for stream in _published(one.query)}
+    parts: list[tuple[set[str], list[Dissection]]] = []
+    for one in dissections:
+        read = {stream for inner in one.everything() for stream in inner.streams}
+        linked = published & {*read, *_published(one.query)}
+        members = [one]
+        for streams, others in [part for part in parts if part[0] & linked]:
+            parts.remove((streams, others))
+            linked, members = linked | streams, others + members
+        parts.append((linked, members))
+    for _, part in parts:
+        yield part
+
+
+def _published(query: Query) -> Iterator[str]:
+    """The streams that a query and its sub-queries publish to."""
+    if query.publish is not None:
+        yield query.publish.text
+    for inner in sub_queries(query.source):
+        yield from _published(inner.query)
