@@ -27,7 +27,7 @@ from xscl.cli.joining.run import run as join
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/durability.md")
-ON_SPARK = {"ingest": ingest, "join": join}
+ON_SPARK = {"ingest": ingest, "join": join, "spark": join}
 
 PROMO = """-- name: promo
 S//book->b[./author->a][./title->t]
