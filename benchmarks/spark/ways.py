@@ -31,7 +31,18 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["Batch", "Joined", "batch", "embedded", "read", "stream"]
+__all__ = [
+    "FILES",
+    "PROGRESS",
+    "Batch",
+    "Joined",
+    "batch",
+    "batch_of_stream",
+    "embedded",
+    "read",
+    "shuffled",
+    "stream",
+]
 
 BATCH = 5_000
 FILES = 2
@@ -102,7 +113,7 @@ def batch(spark: SparkSession, folder: Path) -> Joined:
 
     from xscl.spark import join
 
-    shuffled, before, started = _shuffled(spark), cpu_seconds(), time.perf_counter()
+    written, before, started = shuffled(spark), cpu_seconds(), time.perf_counter()
     documents = spark.read.parquet(str(folder / DOCUMENTS))
     queries = (folder / QUERIES).read_text(encoding="utf-8")
     found = join(documents, queries, grouped=True)
@@ -110,7 +121,7 @@ def batch(spark: SparkSession, folder: Path) -> Joined:
     taken = time.perf_counter() - started
     assert row is not None
     processor = cpu_seconds() - before
-    return Joined(row[0], row[1], 0, taken, processor, _shuffled(spark) - shuffled)
+    return Joined(row[0], row[1], 0, taken, processor, shuffled(spark) - written)
 
 
 def stream(spark: SparkSession, folder: Path) -> Joined:
@@ -121,7 +132,7 @@ def stream(spark: SparkSession, folder: Path) -> Joined:
 
     for name, value in PROGRESS.items():
         spark.conf.set(name, value)
-    shuffled, before, started = _shuffled(spark), cpu_seconds(), time.perf_counter()
+    written, before, started = shuffled(spark), cpu_seconds(), time.perf_counter()
     place = str(folder / DOCUMENTS)
     schema = spark.read.parquet(place).schema
     documents = spark.readStream.schema(schema).option("maxFilesPerTrigger", FILES).parquet(place)
@@ -135,17 +146,18 @@ def stream(spark: SparkSession, folder: Path) -> Joined:
     )
     query.awaitTermination()
     taken, processor = time.perf_counter() - started, cpu_seconds() - before
-    done = tuple(_batch(dict(one)) for one in query.recentProgress if one["numInputRows"])
+    done = tuple(batch_of_stream(dict(one)) for one in query.recentProgress if one["numInputRows"])
     row = (
         spark.read.parquet(str(folder / "found"))
         .agg(F.count("*"), F.coalesce(F.sum("matches"), F.lit(0)))
         .first()
     )
     assert row is not None
-    return Joined(row[0], row[1], 0, taken, processor, _shuffled(spark) - shuffled, done)
+    return Joined(row[0], row[1], 0, taken, processor, shuffled(spark) - written, done)
 
 
-def _batch(progress: Mapping[str, Any]) -> Batch:
+def batch_of_stream(progress: Mapping[str, Any]) -> Batch:
+    """A batch by what Spark says of it."""
     (state,) = progress["stateOperators"]
     return Batch(
         progress["numInputRows"],
@@ -155,7 +167,7 @@ def _batch(progress: Mapping[str, Any]) -> Batch:
     )
 
 
-def _shuffled(spark: SparkSession) -> int:
+def shuffled(spark: SparkSession) -> int:
     """The bytes that tasks have written for others so far."""
     store = spark._jsparkSession.sparkContext().statusStore()
     executors = store.executorList(False)
