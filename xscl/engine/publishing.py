@@ -280,9 +280,16 @@ class Publishing(EngineParts):
     def preview(self, envelope: Envelope) -> Preview:
         """How a document would be taken in, without taking it in; raises DocumentError if it
         cannot be read."""
+        (found,) = self.previews([envelope])
+        if isinstance(found, DocumentError):
+            raise found
+        return found
+
+    def previews(self, envelopes: Sequence[Envelope]) -> list[Preview | DocumentError]:
+        """As `preview`, of many documents; one that cannot be read has its error in place."""
         with self._transactions.asking():
             self._evaluation.follow_queries()
-            return self._evaluation.preview(envelope)
+            return self._evaluation.previews(envelopes)
 
     def retain(self, stream: str, length: float | str = "1 week", *, most: int = RETAINED) -> None:
         """Retains the recent documents of a stream from now on, whether or not a query reads them,

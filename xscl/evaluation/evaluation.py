@@ -84,10 +84,10 @@ class Evaluation:
             if self._queries.levels.stale:
                 self.history.renew_patterns()
 
-    def preview(self, envelope: Mapping[str, object]) -> Preview:
-        """How a document would be taken in; raises DocumentError if it cannot be read."""
+    def previews(self, envelopes: Sequence[Mapping[str, object]]) -> list[Preview | DocumentError]:
+        """How each document would be taken in, or why it cannot be read."""
         try:
-            return self._stage_one.preview(envelope)
+            return [*self._stage_one.previews(envelopes)]
         finally:
             # Nothing but what is taken in holds its strings.
             self._strings.drop([value for _, value in self._strings.take()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -120,8 +120,24 @@ class StageOne:
             arrivals.events += self._patterns.readers.of_documents(stream, documents)
         return arrivals
 
-    def preview(self, envelope: Mapping[str, object]) -> Preview:
-        """How a document would be taken in; raises DocumentError if it cannot be read."""
+    def previews(
+        self, envelopes: Sequence[Mapping[str, object]]
+    ) -> Iterator[Preview | DocumentError]:
+        """How each document would be taken in, or why it cannot be read."""
+        streams = self._streams_of_events()
+        for run, some in self._runs(envelopes):
+            if run is not None and None not in run.times:
+                # Nothing is asked of them but to be events.
+                of_use = (stream in streams for stream in run.streams)
+                yield from map(Preview, run.times, of_use)
+                continue
+            for one in some:
+                try:
+                    yield self._preview(one)
+                except DocumentError as error:
+                    yield error
+
+    def _preview(self, envelope: Mapping[str, object]) -> Preview:
         document = self._intake.document(envelope)
         stream, found = document.stream, Wave()
         _, leaves = self.evaluate(document, found)

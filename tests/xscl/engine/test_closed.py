@@ -33,6 +33,7 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "load_good": lambda engine: engine.load_good("S/b"),
     "plan": lambda engine: engine.plan([]),
     "preview": lambda engine: engine.preview({"xml": "<a/>"}),
+    "previews": lambda engine: engine.previews([{"xml": "<a/>"}]),
     "publish": lambda engine: engine.publish("S", "<a/>"),
     "publish_many": lambda engine: engine.publish_many([]),
     "published": lambda engine: engine.published,

@@ -174,7 +174,7 @@ class Evaluation:
     ) -> Iterator[Found]:
         """What each batch of a cell finds, and its end."""
         while some := list(islice(documents, _BATCH)):
-            yield found.publish(engine, [envelope(*one[:6]) for one in some])
+            yield found.publish(engine, [envelope(*one[:6], decoded=found.timed) for one in some])
         if found.timed:
             yield engine.flush()
 

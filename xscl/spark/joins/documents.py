@@ -19,9 +19,9 @@ from xscl.spark.joins.cells import Cells, Keys
 from xscl.spark.joins.columns import DUPLICATE, READ
 from xscl.spark.joins.engines import engine_for
 from xscl.spark.joins.plan import Group, Queries
-from xscl.xpath_stage import json_value, parse
+from xscl.xpath_stage import MalformedDocument, json_value, parse
 
-__all__ = ["Part", "Reading", "envelope", "parts_of", "warn_of_one_cell"]
+__all__ = ["Part", "Reading", "envelope", "parts_of", "streams_of_events", "warn_of_one_cell"]
 
 _SHOWN = 5
 
@@ -43,6 +43,11 @@ def parts_of(groups: Iterable[Group], cells_of: Callable[[Group], Cells]) -> lis
         parts.append(Part(group, cells_of(group), first))
         first += parts[-1].cells.count
     return parts
+
+
+def streams_of_events(parts: Iterable[Part]) -> frozenset[str]:
+    """The streams whose documents are events."""
+    return frozenset().union(*[one.group.streams for one in parts if one.group.needs.timed])
 
 
 def warn_of_one_cell(parts: Iterable[Part]) -> None:
@@ -76,39 +81,42 @@ class Reading:
         """For each batch its rows of `READ`, and the times of all documents that could be read,
         also of those that are of no use."""
         engine = engine_for(self.queries)
+        events = streams_of_events(self.parts)
         for batch in batches:
-            rows: list[tuple[Any, ...]] = []
-            times: list[int] = []
+            read: list[tuple[tuple[Any, ...], Mapping[str, Any] | DocumentError]] = []
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 *named, problem, again = row
                 try:
                     if problem is not None or again:
                         problem = DUPLICATE if problem is None else problem
                         raise DocumentError(problem, stream=named[0], document=str(named[1]))
-                    time, of_use = engine.preview(envelope(*named))
-                    times.append(time)
-                    if of_use:
-                        rows.append((self._cells(*named), *named, None))
+                    read.append((row, envelope(*named, decoded=named[0] in events)))
                 except DocumentError as error:
-                    rows.append((_first_cell(self.parts, *named[:3]), *named, error.problem))
+                    read.append((row, error))
+            good = [one for _, one in read if not isinstance(one, DocumentError)]
+            previews = iter(engine.previews(good))
+            rows: list[tuple[Any, ...]] = []
+            times: list[int] = []
+            for (*named, _, _), document in read:
+                found = document if isinstance(document, DocumentError) else next(previews)
+                if isinstance(found, DocumentError):
+                    rows.append((_first_cell(self.parts, *named[:3]), *named, found.problem))
+                    continue
+                times.append(found.time)
+                if found.of_use:
+                    assert not isinstance(document, DocumentError)
+                    rows.append((self._cells(document, found.time), *named, None))
             yield rows, times
 
-    def _cells(
-        self,
-        stream: str,
-        id: str,
-        time: int,
-        start: int | None,
-        xml: str | None,
-        json: str | None,
-    ) -> list[int]:
+    def _cells(self, document: Mapping[str, Any], time: int) -> list[int]:
+        stream, id = document["stream"], document["id"]
         found: list[int] = []
         for part in self.parts:
             if stream not in part.group.streams:
                 continue
             cells = part.cells
             if isinstance(cells, Keys):
-                to = cells.of_key(_value_of(cells.key, xml, json))
+                to = cells.of_key(_value_of(cells.key, document))
             else:
                 to = cells.of((stream, id), time)
             found += [part.first + cell for cell in to]
@@ -122,14 +130,17 @@ def _first_cell(
     return [part.cells.owner([(stream, str(id))], time or 0) for part in parts[:1]]
 
 
-def _value_of(attribute: Attribute, xml: str | None, json: str | None) -> str | None:
+def _value_of(attribute: Attribute, document: Mapping[str, Any]) -> str | None:
     """The text of an attribute of a document that can be read, None where it has none."""
-    if xml is not None:
+    if (xml := document.get("xml")) is not None:
         node = next(reached((parse(xml), None), {}, attribute), None)
         return None if node is None else text_of_node(node)
     if attribute.attribute is not None:
         return None
-    return text_of_member(first_member(json_value((json or "null").encode()), attribute.steps))
+    value = document.get("json")
+    if isinstance(value, bytes):
+        value = json_value(value)
+    return text_of_member(first_member(value, attribute.steps))
 
 
 def envelope(
@@ -139,9 +150,11 @@ def envelope(
     start: int | None,
     xml: str | None,
     json: str | None,
+    *,
+    decoded: bool = False,
 ) -> Mapping[str, object]:
-    """The envelope of a row; raises DocumentError where it lacks what each task would make up
-    differently."""
+    """The envelope of a row, with a JSON value `decoded` or as text; raises DocumentError where it
+    lacks what each task would make up differently, or the value is none."""
     for name, value in (("id", id), ("timestamp", time)):
         if value is None:
             raise DocumentError(f"its `{name}` is null", stream=stream, document=str(id))
@@ -153,8 +166,17 @@ def envelope(
     if xml is not None:
         document["xml"] = xml
     elif json is not None:
-        document["json"] = json.encode()
+        document["json"] = _decoded(stream, str(id), json) if decoded else json.encode()
     return document
+
+
+def _decoded(stream: str, id: str, json: str) -> object:
+    try:
+        value = json_value(json.encode())
+    except MalformedDocument as error:
+        raise DocumentError(str(error), stream=stream, document=id) from error
+    # A text in place of a value would be read as JSON once more.
+    return json.encode() if isinstance(value, str) else value
 
 
 def _seconds(time: int) -> float:

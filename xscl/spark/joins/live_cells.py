@@ -93,7 +93,9 @@ class LiveCell:
             if one not in self.portions:
                 portion = load(one)
                 rows = self._note(one, portion)
-                found.publish(self._at(portion.revision), [envelope(*row[:6]) for row in rows])
+                found.publish(
+                    self._at(portion.revision), [envelope(*row[:6], decoded=timed) for row in rows]
+                )
         self._pass()
         return True
 
@@ -117,7 +119,9 @@ class LiveCell:
             number = 1 + max((number for number, _ in self.portions), default=0)
             latest = max(row[2] for row in good)
             self._note(_named(number), Portion(latest, revision, packed(good)), good)
-            batches += found.rows(found.publish(engine, [envelope(*row[:6]) for row in good]))
+            batches += found.rows(
+                found.publish(engine, [envelope(*row[:6], decoded=found.timed) for row in good])
+            )
         if clock is not None and (self.clock is None or clock > self.clock):
             self.clock = clock
         batches += found.rows(self._pass())
