@@ -52,12 +52,13 @@ NAMES = (
     "adversarial",
     "durability",
     "spark_joins",
+    "spark_events",
     *SASE,
     *EVENTS,
     *NEXT,
 )
 
-LARGE = {"peers", "feed_readers", "spark_joins"}
+LARGE = {"peers", "feed_readers", "spark_joins", "spark_events"}
 """Those that install or start much, and are measured at reduced size only when they are named."""
 BY_DEFAULT = {True: NAMES, False: tuple(name for name in NAMES if name not in LARGE)}
 """What is measured where no name is given, at full size or not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -91,6 +92,7 @@ def run(options: Options) -> int:
     if _refused(texts):
         return 2
     check_spark()
+    from xscl.spark.joins.documents import CellWarning
     from xscl.spark.joins.job import JoinJob
     from xscl.spark.joins.revisions import endless, named
 
@@ -118,8 +120,12 @@ def run(options: Options) -> int:
                 form=options.form,
                 on_batch=report.batch,
             )
-            with one_line("join"):
+            with one_line("join"), warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always", CellWarning)
                 query = job.start(asked, None if options.once else options.every, report.plan)
+            for warning in warned:
+                if issubclass(warning.category, CellWarning):
+                    report.say(str(warning.message))
             report.begin()
 
             def tick() -> None:

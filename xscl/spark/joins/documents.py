@@ -21,9 +21,21 @@ from xscl.spark.joins.engines import engine_for
 from xscl.spark.joins.plan import Group, Queries
 from xscl.xpath_stage import MalformedDocument, json_value, parse
 
-__all__ = ["Part", "Reading", "envelope", "parts_of", "streams_of_events", "warn_of_one_cell"]
+__all__ = [
+    "CellWarning",
+    "Part",
+    "Reading",
+    "envelope",
+    "parts_of",
+    "streams_of_events",
+    "warn_of_one_cell",
+]
 
 _SHOWN = 5
+
+
+class CellWarning(UserWarning):
+    """Queries of events are one cell, where several tasks could have shared the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,7 @@ def warn_of_one_cell(parts: Iterable[Part]) -> None:
             warnings.warn(
                 f"{which}{said} of events in one cell, so in one task: "
                 "`xscl explain --spark` shows why",
+                CellWarning,
                 stacklevel=4,
             )
 

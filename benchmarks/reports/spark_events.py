@@ -1,0 +1,160 @@
+"""Patterns on Spark compared with the embedded engine: many events of many keys, half of them in
+one key, and a stream."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.measure import agree
+from benchmarks.peers.cells import cost
+from benchmarks.report import Cell, Report, Statement, Table, number
+from benchmarks.reports.spark_joins import (
+    KEPT,
+    Measured,
+    Way,
+    growth,
+    in_thirds,
+    most,
+    seconds,
+    sustained,
+)
+from benchmarks.scale import Scale
+from benchmarks.spark.event_ways import KEYS, PATTERNS, WINDOW, write_events
+from benchmarks.spark.ways import Joined, read
+from benchmarks.users.turns import HERE
+
+NAME = "spark_events"
+LIMIT = 1_800
+"""Seconds that one process may take."""
+EVENTS = {True: 10_000_000, False: 50_000}
+FILE = {True: 100_000, False: 5_000}
+"""Events of a file; two are a batch of a stream."""
+STREAMED = 1 / 5
+"""The part of the events that come as a stream."""
+
+EMBEDDED = ("embedded", "1")
+ONE, TWO = ("batch", "local[1]"), ("batch", "local[2]")
+STREAM = ("stream", "local[2]")
+
+
+def run(scale: Scale) -> Report:
+    events, size = EVENTS[scale.full], FILE[scale.full]
+    streamed = int(events * STREAMED)
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        folder = write_events(root / "even", events, events // size)
+        even = measured(folder, events, [EMBEDDED, ONE, TWO])
+        folder = write_events(root / "hot", events, events // size, hot=True)
+        hot = measured(folder, events, [EMBEDDED, TWO])
+        folder = write_events(root / "stream", streamed, streamed // size)
+        stream = measured(folder, streamed, [EMBEDDED, STREAM])
+    return report(scale, even, hot, stream)
+
+
+def measured(folder: Path, events: int, ways: Sequence[Way]) -> Measured:
+    """Each way in a process of its own; AssertionError if two found something different."""
+    result = Measured(events)
+    for way in ways:
+        module = "benchmarks.spark.event_ways"
+        command = [sys.executable, "-P", "-m", module, way[0], str(folder), way[1]]
+        print(f"{NAME}: {events:,} events, {' '.join(way)}: ", end="", flush=True)
+        run = cost(command, LIMIT, {"PYTHONPATH": str(HERE)})
+        result.ways[way] = run.failed or read(run.printed)
+        joined, first = result.of(way), result.found()
+        print(f"{joined.matches:,} matches in {joined.seconds:.1f} s" if joined else run.failed)
+        # What waits for time to go on is not found at the end of a stream.
+        if joined and first and way != STREAM:
+            agree(" ".join(way), {"matches": joined.matches}, {"matches": first.matches})
+    return result
+
+
+def report(scale: Scale, even: Measured, hot: Measured, stream: Measured) -> Report:
+    """What was measured, as a section of the page."""
+    return Report(
+        NAME,
+        "Patterns on Spark",
+        f"{even.documents:,} events of {KEYS:,} keys under {PATTERNS} patterns that are alike but "
+        f"for a constant, `SEQ(S a, S b)` with `[k]` within {WINDOW} s (60,000 events): from "
+        "Parquet with JSON text and the text of the queries to the number of matches, which must be the "
+        f"embedded engine's. Each cell is a process of its own, once, within {LIMIT:,} s; the "
+        "seconds have the loading of the queries before the `+`, Spark's its start. Hot: half of "
+        "the events have one key. The stream's files come two to a batch.",
+        (batch_table(even, hot), stream_table(stream)),
+        (),
+        statements(scale, even, hot, stream),
+    )
+
+
+def batch_table(even: Measured, hot: Measured) -> Table:
+    columns = ("keys", "events", "matches", "embedded", "events/s", "Spark, local[1]", "events/s")
+    rows: list[tuple[Cell, ...]] = []
+    for name, one in (("even", even), ("half in one", hot)):
+        found = one.found()
+        cells: list[Cell] = [name, one.documents, found.matches if found else None]
+        for way in (EMBEDDED, ONE, TWO):
+            joined = one.of(way)
+            rate = number(one.documents / joined.seconds) if joined else None
+            cells += [seconds(one.ways.get(way)), rate]
+        rows.append(tuple(cells))
+    return Table((*columns, "local[2]", "events/s"), tuple(rows))
+
+
+def stream_table(stream: Measured) -> Table:
+    spark = stream.of(STREAM)
+    columns = ("events", "batches", "matches", "events/s", "state: first third", "second", "last")
+    row: tuple[Cell, ...] = (stream.documents, *[None] * 6)
+    if spark:
+        row = (
+            stream.documents,
+            len(spark.batches),
+            spark.matches,
+            number(sustained(spark.batches)),
+            *(
+                f"{most(third, 'state_rows'):,} rows, "
+                f"{number(most(third, 'state_bytes') / 2**20)} MiB"
+                for third in in_thirds(spark.batches)
+            ),
+        )
+    return Table(columns, (row,))
+
+
+def statements(
+    scale: Scale, even: Measured, hot: Measured, stream: Measured
+) -> tuple[Statement, ...]:
+    """The goals; only the full size can show them."""
+    cores = even.times(ONE, TWO)
+    one, other = hot.of(TWO), even.of(TWO)
+    skew = one.seconds / other.seconds if one and other else None
+    flow: Joined | None = stream.of(STREAM)
+    kept = growth(flow.batches) if flow else None
+
+    def goal(text: str, value: float | None, holds: bool, here: str) -> Statement:
+        known = scale.full and value is not None
+        return Statement("goal, patterns on Spark", text, holds if known else None, here)
+
+    def said(value: float | None, unit: str) -> str:
+        return "—" if value is None else f"{number(value)} {unit}"
+
+    return (
+        goal(
+            "`local[2]` is at least 1.6 times as fast as `local[1]`",
+            cores,
+            (cores or 0) >= 1.6,
+            said(cores, "times"),
+        ),
+        goal(
+            "half of the events in one key take at most 1.5 times an even spread's time",
+            skew,
+            (skew or 0) <= 1.5,
+            said(skew, "times"),
+        ),
+        goal(
+            "a stream's state does not grow after the window",
+            kept,
+            (kept or 0) <= KEPT,
+            said(kept, "times the middle third's in the last"),
+        ),
+    )

@@ -1,0 +1,46 @@
+"""The report of patterns on Spark: from figures, and its inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.report import markdown
+from benchmarks.reports import spark_events
+from benchmarks.reports.spark_events import EMBEDDED, ONE, STREAM, TWO
+from benchmarks.reports.spark_joins import Measured
+from benchmarks.scale import FULL
+from benchmarks.spark.event_ways import write_events
+from benchmarks.spark.ways import Batch, Joined
+
+TOOK = Joined(rows=9, matches=9, start=4, seconds=40, processor=60)
+SLOW = replace(TOOK, seconds=80)
+
+
+def flow(*state: int) -> Joined:
+    return replace(TOOK, batches=tuple(Batch(2_000, 1, rows, 100) for rows in state))
+
+
+def holds(even: Measured, hot: Measured, stream: Measured) -> list[bool | None]:
+    report = spark_events.report(FULL, even, hot, stream)
+    assert markdown(report).count("\n| ---") == 2
+    return [statement.holds for statement in report.statements]
+
+
+def test_goals_that_are_reached_and_missed() -> None:
+    even = Measured(100, {EMBEDDED: TOOK, ONE: SLOW, TWO: TOOK})
+    assert holds(even, even, Measured(20, {STREAM: flow(1, 2, 8, 8, 8, 8)})) == [True] * 3
+    slow = Measured(100, {ONE: SLOW, TWO: SLOW})
+    growing = Measured(20, {STREAM: flow(1, 2, 3, 4, 5, 6)})
+    assert holds(slow, slow, growing) == [False, True, False]
+    assert holds(even, slow, growing) == [True, False, False]
+    failed = Measured(100, {TWO: "> 1800 s"})
+    assert holds(failed, even, Measured(20, {STREAM: "no Java"})) == [None] * 3
+
+
+def test_a_way_in_a_process_of_its_own(tmp_path: Path) -> None:
+    for hot, matches in ((False, 6), (True, 64)):
+        folder = write_events(tmp_path / f"in {hot}", 30_000, 3, hot=hot)
+        joined = spark_events.measured(folder, 30_000, [EMBEDDED]).of(EMBEDDED)
+        assert joined
+        assert joined.matches == matches
