@@ -28,7 +28,17 @@ from benchmarks.spark.ways import FILES, PROGRESS, Joined, batch_of_stream, shuf
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["KEYS", "PATTERNS", "WINDOW", "batch", "embedded", "patterns", "stream", "write_events"]
+__all__ = [
+    "HIGH",
+    "KEYS",
+    "PATTERNS",
+    "WINDOW",
+    "batch",
+    "embedded",
+    "patterns",
+    "stream",
+    "write_events",
+]
 
 KEYS = 100_000
 PATTERNS = 100

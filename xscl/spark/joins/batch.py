@@ -78,11 +78,12 @@ def tasks_at_once(spark: SparkSession) -> int:
 
 def _once(envelopes: DataFrame) -> DataFrame:
     """The documents, each marked that has the stream and the id of an earlier one (`again`)."""
+    # Few ids come again: their names are looked at first, without the documents.
+    name = F.xxhash64("stream", "id").alias("name")
+    names = envelopes.select(name).groupBy("name").count().where("count > 1").select("name")
+    some = envelopes.withColumn("name", name).join(F.broadcast(names), "name", "left_semi")
     said = F.struct("timestamp", F.xxhash64("xml", "json", "start").alias("body"))
-    first = envelopes.groupBy("stream", "id").agg(
-        F.min(said).alias("first"), F.count("*").alias("n")
-    )
-    several = F.broadcast(first.where("n > 1").drop("n"))
+    several = F.broadcast(some.groupBy("stream", "id").agg(F.min(said).alias("first")))
     marked = envelopes.join(several, ["stream", "id"], "left")
     again = F.coalesce(said > F.col("first"), F.lit(False)).alias("again")
     return marked.select(*envelopes.columns, again)
