@@ -80,8 +80,8 @@ def report(scale: Scale, even: Measured, hot: Measured, stream: Measured) -> Rep
         f"for a constant, `SEQ(S a, S b)` with `[k]` within {WINDOW} s (60,000 events): from "
         "Parquet with JSON text and the text of the queries to the number of matches, which must "
         f"be the embedded engine's. Each cell is a process of its own, once, within {LIMIT:,} s; "
-        "the seconds have the loading of the queries before the `+`, Spark's its start. Hot: half of "
-        "the events have one key. The stream's files come two to a batch.",
+        "the seconds have the loading of the queries before the `+`, Spark's its start. Hot: half "
+        "of the events have one key. The stream's files come two to a batch.",
         (batch_table(even, hot), stream_table(stream)),
         (),
         statements(scale, even, hot, stream),

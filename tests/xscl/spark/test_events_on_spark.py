@@ -95,6 +95,15 @@ def test_a_column_that_is_not_there(spark: SparkSession) -> None:
         documents(trades(spark), "Trade", id="name", timestamp="at")
 
 
+def test_the_command_refuses_what_takes_matches_back(tmp_path: Path) -> None:
+    (tmp_path / "q.xscl").write_text("-- name: m\nEVENT SEQ(S a, S b) CONSISTENCY middle")
+    write_events(tmp_path / "in" / "1.jsonl", EVENTS)
+    options = ["--events", str(tmp_path / "in" / "*.jsonl"), "--to", str(tmp_path / "out")]
+    done = run_join(str(tmp_path / "q.xscl"), *options, "--once", code=2)
+    assert "query 'm': found CONSISTENCY middle over a stream" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_command_runs_queries_of_events(tmp_path: Path) -> None:
     (tmp_path / "q.xscl").write_text(QUERIES)
     end = max(row["timestamp"] for row in ROWS)

@@ -151,6 +151,12 @@ def _refused(texts: Sequence[QueryText]) -> int:
     """Prints the errors of queries, and counts them: with any nothing is started, as nobody looks
     at the messages of a join that runs for months."""
     from xscl.engine import Engine
+    from xscl.spark.joins.needs import MIDDLE, is_middle
 
     with Engine() as engine:
-        return subscribe(engine, texts)[0]
+        bad, *_ = subscribe(engine, texts)
+        for one in engine.subscriptions:
+            if one.waits and is_middle(one.query):
+                click.echo(f"query {one.name!r}: {MIDDLE}", err=True)
+                bad += 1
+        return bad

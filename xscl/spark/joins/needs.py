@@ -45,7 +45,13 @@ from xscl.pattern_stage.values.terms import Attribute
 from xscl.patterns.compile import attribute
 from xscl.times import span
 
-__all__ = ["Needs", "is_middle", "needs_of", "sub_queries"]
+__all__ = ["MIDDLE", "Needs", "is_middle", "needs_of", "sub_queries"]
+
+
+MIDDLE = (
+    "found CONSISTENCY middle over a stream: what Spark has written is not taken back; write "
+    "CONSISTENCY strong, or weak"
+)
 
 
 class Needs(NamedTuple):

@@ -34,7 +34,7 @@ from xscl.spark.joins.live_cells import (
     unpacked,
 )
 from xscl.spark.joins.matches import CellRows
-from xscl.spark.joins.needs import Needs
+from xscl.spark.joins.needs import MIDDLE, Needs
 from xscl.spark.joins.plan import Group, Queries, groups_of
 
 __all__ = ["TASKS", "Dealing", "join_stream", "kinds_of", "stream_cells", "stream_kind"]
@@ -43,10 +43,6 @@ TASKS = "spark.xscl.join.tasks"
 """The setting of Spark for how many tasks share the cells of a stream.  It stays as it is for the
 life of a checkpoint."""
 
-_MIDDLE = (
-    "found CONSISTENCY middle over a stream: what Spark has written is not taken back; write "
-    "CONSISTENCY strong, or weak"
-)
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -104,7 +100,7 @@ def stream_cells(group: Group, tasks: int) -> Cells:
     """The cells of a stream for some queries; raises XSCLError where these cannot be there."""
     needs = group.needs
     if group.revising:
-        raise XSCLError(_MIDDLE)
+        raise XSCLError(MIDDLE)
     if tasks > 1 and needs.key is not None:
         return Keys(needs.key, tasks)
     alone = tasks == 1 or needs.derived or needs.timed
