@@ -3,28 +3,26 @@ one key, and a stream."""
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.measure import agree
-from benchmarks.peers.cells import cost
 from benchmarks.report import Cell, Report, Statement, Table, number
 from benchmarks.reports.spark_joins import (
     KEPT,
     Measured,
     Way,
+    goal_of,
     growth,
-    in_thirds,
-    most,
+    measured,
+    said,
     seconds,
+    state_in_thirds,
     sustained,
 )
 from benchmarks.scale import Scale
 from benchmarks.spark.event_ways import KEYS, PATTERNS, WINDOW, write_events
-from benchmarks.spark.ways import Joined, read
-from benchmarks.users.turns import HERE
+from benchmarks.spark.ways import Joined
 
 NAME = "spark_events"
 LIMIT = 1_800
@@ -46,29 +44,17 @@ def run(scale: Scale) -> Report:
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         folder = write_events(root / "even", events, events // size)
-        even = measured(folder, events, [EMBEDDED, ONE, TWO])
+        even = taken(folder, events, [EMBEDDED, ONE, TWO])
         folder = write_events(root / "hot", events, events // size, hot=True)
-        hot = measured(folder, events, [EMBEDDED, TWO])
+        hot = taken(folder, events, [EMBEDDED, TWO])
         folder = write_events(root / "stream", streamed, streamed // size)
-        stream = measured(folder, streamed, [EMBEDDED, STREAM])
+        stream = taken(folder, streamed, [EMBEDDED, STREAM])
     return report(scale, even, hot, stream)
 
 
-def measured(folder: Path, events: int, ways: Sequence[Way]) -> Measured:
-    """Each way in a process of its own; AssertionError if two found something different."""
-    result = Measured(events)
-    for way in ways:
-        module = "benchmarks.spark.event_ways"
-        command = [sys.executable, "-P", "-m", module, way[0], str(folder), way[1]]
-        print(f"{NAME}: {events:,} events, {' '.join(way)}: ", end="", flush=True)
-        run = cost(command, LIMIT, {"PYTHONPATH": str(HERE)})
-        result.ways[way] = run.failed or read(run.printed)
-        joined, first = result.of(way), result.found()
-        print(f"{joined.matches:,} matches in {joined.seconds:.1f} s" if joined else run.failed)
-        # What waits for time to go on is not found at the end of a stream.
-        if joined and first and way != STREAM:
-            agree(" ".join(way), {"matches": joined.matches}, {"matches": first.matches})
-    return result
+def taken(folder: Path, events: int, ways: Sequence[Way]) -> Measured:
+    # What waits for time to go on is not found at the end of a stream.
+    return measured(folder, events, ways, "benchmarks.spark.event_ways", apart=STREAM)
 
 
 def report(scale: Scale, even: Measured, hot: Measured, stream: Measured) -> Report:
@@ -112,11 +98,7 @@ def stream_table(stream: Measured) -> Table:
             len(spark.batches),
             spark.matches,
             number(sustained(spark.batches)),
-            *(
-                f"{most(third, 'state_rows'):,} rows, "
-                f"{number(most(third, 'state_bytes') / 2**20)} MiB"
-                for third in in_thirds(spark.batches)
-            ),
+            *state_in_thirds(spark.batches),
         )
     return Table(columns, (row,))
 
@@ -132,11 +114,7 @@ def statements(
     kept = growth(flow.batches) if flow else None
 
     def goal(text: str, value: float | None, holds: bool, here: str) -> Statement:
-        known = scale.full and value is not None
-        return Statement("goal, patterns on Spark", text, holds if known else None, here)
-
-    def said(value: float | None, unit: str) -> str:
-        return "—" if value is None else f"{number(value)} {unit}"
+        return goal_of("patterns on Spark", scale, text, value, holds, here)
 
     return (
         goal(

@@ -96,12 +96,19 @@ def items(scale: Scale, part: float) -> list[dict[str, object]]:
     return list(stream)[: int(scale.items * part)]
 
 
-def measured(folder: Path, documents: int, ways: Sequence[Way]) -> Measured:
-    """Each way in a process of its own; AssertionError if two found something different."""
+def measured(
+    folder: Path,
+    documents: int,
+    ways: Sequence[Way],
+    module: str = "benchmarks.spark.ways",
+    apart: Way = HALVES,
+) -> Measured:
+    """Each way of a module in a process of its own; AssertionError if two found something
+    different, but for the one that may."""
     result = Measured(documents)
     for way in ways:
-        command = [sys.executable, "-P", "-m", "benchmarks.spark.ways", way[0], str(folder), way[1]]
-        print(f"{NAME}: {documents:,} documents, {' '.join(way)}: ", end="", flush=True)
+        command = [sys.executable, "-P", "-m", module, way[0], str(folder), way[1]]
+        print(f"{module}: {documents:,} documents, {' '.join(way)}: ", end="", flush=True)
         run = cost(command, LIMIT, {"PYTHONPATH": str(HERE)})
         result.ways[way] = run.failed or read(run.printed)
         joined = result.of(way)
@@ -112,7 +119,7 @@ def measured(folder: Path, documents: int, ways: Sequence[Way]) -> Measured:
             flush=True,
         )
         first = result.found()
-        if joined and first and way != HALVES:
+        if joined and first and way != apart:
             agree(" ".join(way), counts(joined), counts(first))
     return result
 
@@ -180,11 +187,7 @@ def stream_table(stream: Measured) -> Table:
             number(sustained(spark.batches)),
             number(stream.documents / embedded.seconds) if embedded else None,
             spark.processor,
-            *(
-                f"{most(third, 'state_rows'):,} rows, "
-                f"{number(most(third, 'state_bytes') / 2**20)} MiB"
-                for third in in_thirds(spark.batches)
-            ),
+            *state_in_thirds(spark.batches),
         )
     return Table((*columns, *thirds), (row,))
 
@@ -225,11 +228,7 @@ def statements(
     skew = one.seconds / other.seconds if one and other else None
 
     def goal(text: str, value: float | None, holds: bool, here: str) -> Statement:
-        known = scale.full and value is not None
-        return Statement("goal, joins on Spark", text, holds if known else None, here)
-
-    def said(value: float | None, unit: str) -> str:
-        return "—" if value is None else f"{number(value)} {unit}"
+        return goal_of("joins on Spark", scale, text, value, holds, here)
 
     return (
         goal(
@@ -265,6 +264,26 @@ def statements(
             said(skew, "times"),
         ),
     )
+
+
+def goal_of(
+    of: str, scale: Scale, text: str, value: float | None, holds: bool, here: str
+) -> Statement:
+    """A goal, of which a smaller size does not say whether it is reached."""
+    known = scale.full and value is not None
+    return Statement(f"goal, {of}", text, holds if known else None, here)
+
+
+def said(value: float | None, unit: str) -> str:
+    return "—" if value is None else f"{number(value)} {unit}"
+
+
+def state_in_thirds(batches: Sequence[Batch]) -> list[str]:
+    """The most state in each third of a stream."""
+    return [
+        f"{most(third, 'state_rows'):,} rows, {number(most(third, 'state_bytes') / 2**20)} MiB"
+        for third in in_thirds(batches)
+    ]
 
 
 def seconds(joined: Joined | str | None) -> Cell:

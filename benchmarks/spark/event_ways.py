@@ -7,12 +7,10 @@ Each goes from Parquet with JSON text, and the text of queries, to the number of
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +21,7 @@ import pyarrow.parquet as pq
 import xscl
 from benchmarks.measure import cpu_seconds
 from benchmarks.spark.inputs import DOCUMENTS, QUERIES
-from benchmarks.spark.ways import FILES, PROGRESS, Joined, batch_of_stream, shuffled
+from benchmarks.spark.ways import Joined, main, shuffled, streamed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -128,43 +126,11 @@ def stream(spark: SparkSession, folder: Path) -> Joined:
     """The files as they would come, some in each batch, with what is found as Parquet."""
     from xscl.spark import run
 
-    for name, value in PROGRESS.items():
-        spark.conf.set(name, value)
-    written, before, started = shuffled(spark), cpu_seconds(), time.perf_counter()
-    place = str(folder / DOCUMENTS)
-    schema = spark.read.parquet(place).schema
-    documents = spark.readStream.schema(schema).option("maxFilesPerTrigger", FILES).parquet(place)
     queries = (folder / QUERIES).read_text(encoding="utf-8")
-    query = (
-        run(documents, queries, results=False, lateness=0)
-        .writeStream.format("parquet")
-        .option("path", str(folder / "found"))
-        .option("checkpointLocation", str(folder / "checkpoint"))
-        .trigger(availableNow=True)
-        .start()
+    return streamed(
+        spark, folder, lambda documents: run(documents, queries, results=False, lateness=0)
     )
-    query.awaitTermination()
-    taken, processor = time.perf_counter() - started, cpu_seconds() - before
-    done = tuple(batch_of_stream(dict(one)) for one in query.recentProgress if one["numInputRows"])
-    matches = spark.read.parquet(str(folder / "found")).count()
-    return Joined(matches, matches, 0, taken, processor, shuffled(spark) - written, done)
-
-
-def main() -> int:
-    way, folder, where = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
-    if way == "embedded":
-        joined = asdict(embedded(folder))
-    else:
-        from xscl.spark.session import session_for
-
-        started = time.perf_counter()
-        with session_for("benchmark", master=where) as spark:
-            ready = time.perf_counter() - started
-            joined = asdict({"batch": batch, "stream": stream}[way](spark, folder))
-            joined["start"] = ready
-    print(json.dumps(joined))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(lambda folder, _: embedded(folder), {"batch": batch, "stream": stream}))

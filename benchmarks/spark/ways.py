@@ -13,9 +13,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,24 +29,24 @@ from benchmarks.spark.inputs import DOCUMENTS, QUERIES
 if TYPE_CHECKING:
     from threading import Barrier
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
-    "FILES",
-    "PROGRESS",
     "Batch",
     "Joined",
     "batch",
-    "batch_of_stream",
     "embedded",
+    "main",
     "read",
     "shuffled",
     "stream",
+    "streamed",
 ]
 
 BATCH = 5_000
 FILES = 2
 """Files in a batch of a stream, of half a batch each: both cores can read."""
+FOUND = "found"
 PROGRESS = {"spark.sql.streaming.numRecentProgressUpdates": "100000"}
 
 
@@ -130,16 +130,25 @@ def stream(spark: SparkSession, folder: Path) -> Joined:
 
     from xscl.spark import join
 
+    queries = (folder / QUERIES).read_text(encoding="utf-8")
+    joined = streamed(spark, folder, lambda documents: join(documents, queries, grouped=True))
+    matches = spark.read.parquet(str(folder / FOUND)).agg(F.sum("matches")).first()
+    return replace(joined, matches=(matches and matches[0]) or 0)
+
+
+def streamed(spark: SparkSession, folder: Path, found: Callable[[DataFrame], DataFrame]) -> Joined:
+    """What it takes to find something in a stream of a folder's files, and to write it as Parquet:
+    a row is a match."""
     for name, value in PROGRESS.items():
         spark.conf.set(name, value)
     written, before, started = shuffled(spark), cpu_seconds(), time.perf_counter()
     place = str(folder / DOCUMENTS)
     schema = spark.read.parquet(place).schema
     documents = spark.readStream.schema(schema).option("maxFilesPerTrigger", FILES).parquet(place)
-    found = join(documents, (folder / QUERIES).read_text(encoding="utf-8"), grouped=True)
     query = (
-        found.writeStream.format("parquet")
-        .option("path", str(folder / "found"))
+        found(documents)
+        .writeStream.format("parquet")
+        .option("path", str(folder / FOUND))
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(availableNow=True)
         .start()
@@ -147,13 +156,8 @@ def stream(spark: SparkSession, folder: Path) -> Joined:
     query.awaitTermination()
     taken, processor = time.perf_counter() - started, cpu_seconds() - before
     done = tuple(batch_of_stream(dict(one)) for one in query.recentProgress if one["numInputRows"])
-    row = (
-        spark.read.parquet(str(folder / "found"))
-        .agg(F.count("*"), F.coalesce(F.sum("matches"), F.lit(0)))
-        .first()
-    )
-    assert row is not None
-    return Joined(row[0], row[1], 0, taken, processor, shuffled(spark) - written, done)
+    rows = spark.read.parquet(str(folder / FOUND)).count()
+    return Joined(rows, rows, 0, taken, processor, shuffled(spark) - written, done)
 
 
 def batch_of_stream(progress: Mapping[str, Any]) -> Batch:
@@ -180,7 +184,11 @@ def read(printed: str) -> Joined:
     return Joined(**{**data, "batches": tuple(Batch(**one) for one in data["batches"])})
 
 
-def main() -> int:
+def main(
+    embedded: Callable[[Path, int], Joined],
+    ways: Mapping[str, Callable[[SparkSession, Path], Joined]],
+) -> int:
+    """Takes the way that the command names, and prints what it took."""
     way, folder, where = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
     if way == "embedded":
         joined = asdict(embedded(folder, int(where)))
@@ -190,11 +198,11 @@ def main() -> int:
         started = time.perf_counter()
         with session_for("benchmark", master=where) as spark:
             ready = time.perf_counter() - started
-            joined = asdict({"batch": batch, "stream": stream}[way](spark, folder))
+            joined = asdict(ways[way](spark, folder))
             joined["start"] = ready
     print(json.dumps(joined))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(embedded, {"batch": batch, "stream": stream}))

@@ -3,12 +3,13 @@ comparisons joined by OR (docs/semantics.md#conjuncts)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from math import prod
 
 from xscl.language.syntax import Compared, Demand, Either, Equivalence, Every, Value
 
-__all__ = ["MOST_CONJUNCTS", "conjuncts", "count"]
+__all__ = ["MOST_CONJUNCTS", "conjuncts", "count", "every"]
 
 MOST_CONJUNCTS = 1_000
 """How many conjuncts a pattern may have."""
@@ -41,3 +42,11 @@ def count(condition: Demand | None) -> int:
             return min(prod(map(count, parts)), 10 * MOST_CONJUNCTS)
         case _:
             return 1
+
+
+def every(condition: object) -> Iterator[object]:
+    """The parts of a condition of any language that must all hold."""
+    if isinstance(condition, Every):
+        yield from condition.parts
+    elif condition is not None:
+        yield condition

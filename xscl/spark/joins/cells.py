@@ -27,7 +27,7 @@ import numpy as np
 from xscl.documents.attributes import number_of_text
 from xscl.pattern_stage.values.terms import Attribute
 
-__all__ = ["Cells", "Keys", "Place", "Subsets", "TimeSlices"]
+__all__ = ["Cells", "Keys", "Place", "Subsets", "TimeSlices", "owns"]
 
 Place = tuple[str, str]
 """The stream and the id of a document."""
@@ -58,10 +58,6 @@ class TimeSlices:
     def owner(self, documents: Iterable[Place], time: int) -> int:
         """The cell of a match of some documents and of a time."""
         return bisect_right(self.bounds, time)
-
-    def owns(self, cell: int, documents: Iterable[Place], time: int) -> bool:
-        """Whether a match that a cell has found is its own."""
-        return self.owner(documents, time) == cell
 
     def owners(self, documents: Sequence[Place], rows: np.ndarray, times: np.ndarray) -> np.ndarray:
         """The cells of matches: of each the places of its documents among some, and its time."""
@@ -113,10 +109,6 @@ class Subsets:
             return 0
         return self._owner(frozenset(map(self._class_of, documents)))
 
-    def owns(self, cell: int, documents: Iterable[Place], time: int) -> bool:
-        """Whether a match that a cell has found is its own."""
-        return self.owner(documents, time) == cell
-
     def owners(self, documents: Sequence[Place], rows: np.ndarray, times: np.ndarray) -> np.ndarray:
         """The cells of matches: of each the places of its documents among some, and its time."""
         if self.count == 1:
@@ -155,10 +147,6 @@ class Keys:
         """The cell that says of a document that it cannot be read."""
         return _hash("\0".join(next(iter(documents)))) % self.count
 
-    def owns(self, cell: int, documents: Iterable[Place], time: int) -> bool:
-        """Whether a match that a cell has found is its own, as all are: a document is in one."""
-        return True
-
 
 def _hash(text: str) -> int:
     return zlib.crc32(text.encode(errors="surrogatepass"))
@@ -167,3 +155,8 @@ def _hash(text: str) -> int:
 _NaN = float("nan")
 
 Cells = TimeSlices | Subsets | Keys
+
+
+def owns(cells: Cells, cell: int, documents: Iterable[Place], time: int) -> bool:
+    """Whether a match that a cell has found is its own; of keys, as a document is in one cell."""
+    return isinstance(cells, Keys) or cells.owner(documents, time) == cell

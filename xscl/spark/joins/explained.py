@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xscl.counts import counted
 from xscl.dissection.parts import Dissection
-from xscl.language.syntax import Query
-from xscl.spark.joins.needs import Needs, is_middle, needs_of, sub_queries
+from xscl.language.walk import with_sub_queries
+from xscl.spark.joins.needs import Needs, is_middle, needs_of
+from xscl.spark.joins.plan import together
 from xscl.times import span
 
 __all__ = ["CellsOf", "cells_of", "described"]
@@ -28,7 +29,7 @@ class CellsOf(NamedTuple):
 def cells_of(dissections: Sequence[Dissection]) -> list[CellsOf]:
     """How queries are cut into cells; those that read what others publish with these."""
     found: dict[tuple[str, str], list[str]] = {}
-    for part in _together(dissections):
+    for part in together(dissections, _streams):
         queries = [one.query for one in part]
         needs = needs_of(queries)
         chain = (
@@ -51,8 +52,10 @@ def described(dissections: Sequence[Dissection]) -> str:
 def _of_batch(needs: Needs) -> str:
     if needs.reach is not None and (needs.timed or needs.width > 1):
         before = f", each with the {span(needs.reach)} before it" if needs.reach else ""
-        short = "" if needs.timed and needs.key is None else "; where all is shorter, "
-        return f"slices of time{before}{short}{_endless(needs) if short else ''}"
+        alone = needs.timed and needs.key is None
+        return f"slices of time{before}" + f"; where all is shorter, {_endless(needs)}" * (
+            not alone
+        )
     return _endless(needs)
 
 
@@ -80,25 +83,8 @@ def _endless(needs: Needs, number: str = "2 cells a task") -> str:
     return f"classes of documents by a hash, of which {needs.width} meet in a cell"
 
 
-def _together(dissections: Sequence[Dissection]) -> Iterator[list[Dissection]]:
-    """The queries, those together of which one reads what another publishes."""
-    published = {stream for one in dissections for stream in _published(one.query)}
-    parts: list[tuple[set[str], list[Dissection]]] = []
-    for one in dissections:
-        read = {stream for inner in one.everything() for stream in inner.streams}
-        linked = published & {*read, *_published(one.query)}
-        members = [one]
-        for streams, others in [part for part in parts if part[0] & linked]:
-            parts.remove((streams, others))
-            linked, members = linked | streams, others + members
-        parts.append((linked, members))
-    for _, part in parts:
-        yield part
-
-
-def _published(query: Query) -> Iterator[str]:
-    """The streams that a query and its sub-queries publish to."""
-    if query.publish is not None:
-        yield query.publish.text
-    for inner in sub_queries(query.source):
-        yield from _published(inner.query)
+def _streams(dissection: Dissection) -> tuple[list[str], list[str]]:
+    """The streams that a query and its sub-queries read, and those that they publish to."""
+    read = [stream for one in dissection.everything() for stream in one.streams]
+    queries = with_sub_queries(dissection.query)
+    return read, [one.publish.text for one in queries if one.publish is not None]

@@ -17,6 +17,7 @@ import pyarrow as pa
 from xscl.engine.engine import Engine
 from xscl.matches.match import Match
 from xscl.spark.columns import batch_of
+from xscl.spark.joins.cells import owns
 from xscl.spark.joins.columns import DUPLICATE, LATE, READ
 from xscl.spark.joins.documents import Part, envelope
 from xscl.spark.joins.engines import new_engine
@@ -150,7 +151,7 @@ class LiveCell:
             problem = LATE
         elif (stream, id) in self._ids:
             problem = DUPLICATE
-        if problem is not None and self.part.cells.owns(self.cell, [(stream, id)], time):
+        if problem is not None and owns(self.part.cells, self.cell, [(stream, id)], time):
             found.skipped[problem] += 1
         return problem is None
 

@@ -15,7 +15,7 @@ from xscl.evaluation.match_groups import GroupRange, MatchGroups
 from xscl.matches.match import Match
 from xscl.matches.result_forms import dumps
 from xscl.spark.columns import batch_of
-from xscl.spark.joins.cells import Cells
+from xscl.spark.joins.cells import Cells, owns
 from xscl.spark.joins.columns import DUPLICATE, FOUND
 from xscl.spark.joins.engines import stops_of
 from xscl.spark.joins.group_rows import GroupRows
@@ -87,7 +87,7 @@ class CellRows:
             elif problem is None and last != (stream, id, time):
                 last = (stream, id, time)
                 yield row
-            elif counting and self.cells.owns(self.cell, [(stream, id)], time):
+            elif counting and owns(self.cells, self.cell, [(stream, id)], time):
                 self.skipped[DUPLICATE] += 1
 
     def rest(self) -> pa.RecordBatch:
@@ -105,7 +105,7 @@ class CellRows:
 
     def _owns(self, match: Match) -> bool:
         places = zip(match.streams, match.documents, strict=True)
-        return self.cells.owns(self.cell, places, round(match.time * 1_000_000))
+        return owns(self.cells, self.cell, places, round(match.time * 1_000_000))
 
     def _named(self, rows: Iterable[Mapping[str, object]]) -> Iterator[tuple[object, ...]]:
         """Rows with all columns."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from itertools import chain
+from typing import TypeVar
 
 from xscl.engine.engine import Engine
 from xscl.errors import QueryStopped
@@ -17,7 +19,9 @@ from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
 from xscl.spark.joins.needs import Needs, is_middle, needs_of
 
-__all__ = ["Group", "Queries", "groups_of"]
+__all__ = ["Group", "Queries", "groups_of", "together"]
+
+Q = TypeVar("Q")
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Group:
 def groups_of(engine: Engine, kind: Callable[[Needs], str]) -> list[Group]:
     """The queries of an engine in groups: those whose needs are of one kind."""
     by_kind: dict[str, list[tuple[Needs, Sequence[Subscription]]]] = {}
-    for part in _together(engine.subscriptions):
+    for part in together(engine.subscriptions, _streams):
         needs = _needs_of(part)
         by_kind.setdefault(kind(needs), []).append((needs, part))
     outside = frozenset(engine.streams)
@@ -109,23 +113,30 @@ def groups_of(engine: Engine, kind: Callable[[Needs], str]) -> list[Group]:
     return groups
 
 
-def _together(subscriptions: Sequence[Subscription]) -> Iterator[list[Subscription]]:
-    """The queries, those together of which one reads what another publishes."""
-    published = {stream for one in subscriptions for stream in _feeds(one)}
+def together(
+    queries: Sequence[Q], streams: Callable[[Q], tuple[Collection[str], Collection[str]]]
+) -> Iterator[list[Q]]:
+    """Queries, those together of which one reads what another publishes; `streams` are those that
+    a query reads, and those that it publishes to."""
+    published = {stream for one in queries for stream in streams(one)[1]}
     if not published:
-        yield from ([one] for one in subscriptions)
+        yield from ([one] for one in queries)
         return
-    by_stream: dict[str, list[Subscription]] = {}
-    for one in subscriptions:
-        linked = published & {*one.streams, *_feeds(one)}
+    by_stream: dict[str, list[Q]] = {}
+    for one in queries:
+        linked = published.intersection(chain.from_iterable(streams(one)))
         parts = {id(part): part for stream in linked if (part := by_stream.get(stream))}
         merged = [query for part in parts.values() for query in part]
         merged.append(one)
-        streams = linked | {s for s, part in by_stream.items() if id(part) in parts}
-        by_stream.update(dict.fromkeys(streams, merged))
+        linked |= {stream for stream, part in by_stream.items() if id(part) in parts}
+        by_stream.update(dict.fromkeys(linked, merged))
         if not linked:
             yield [one]
     yield from {id(part): part for part in by_stream.values()}.values()
+
+
+def _streams(subscription: Subscription) -> tuple[Collection[str], Collection[str]]:
+    return subscription.streams, [*_feeds(subscription)]
 
 
 def _feeds(subscription: Subscription) -> Iterator[str]:
