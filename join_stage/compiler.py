@@ -2,7 +2,8 @@
 (docs/laws.md#one-conjunctive-query).
 
 Atoms are joined in the order of the body.  Each keeps only the variables that the head, a later
-atom or an open comparison needs; a comparison is made as soon as both sides are bound.
+atom or an open comparison needs; a comparison is made as soon as both sides are bound, a likeness
+at last, as its threshold is one of the last columns of R_T.
 """
 
 from __future__ import annotations
@@ -10,8 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from xscl.join_stage.evaluator import AtomStep, JoinStep, Program, Step, TestStep, picking
-from xscl.join_stage.plan import Plan
+from xscl.join_stage.evaluator import (
+    AtomStep,
+    JoinStep,
+    LikenessStep,
+    Program,
+    Step,
+    TestStep,
+    picking,
+)
+from xscl.join_stage.plan import ALIKE, Plan
 from xscl.join_stage.registry import Registry
 from xscl.join_stage.term import Atom, Comparison
 
@@ -43,9 +52,20 @@ class _Compiler:
         self.wanted += [plan.string(node) for node in plan.valued]
         # A value that is compared by order is looked up by its number, not joined. What is joined
         # is a pair already.
-        others = ("strings", "together")
-        self.atoms = [atom for atom in self.term.body if atom.relation not in others]
-        self.pending = [_by_number(comparison) for comparison in self.term.comparisons]
+        others = ("strings", "together", ALIKE)
+        self.atoms = [atom for atom in self.term.body if not atom.relation.startswith(others)]
+        # What is alike is computed where it is asked for, not joined either.
+        self.likenesses = [
+            (edge.measure, plan.string(edge.left), plan.string(edge.right))
+            for edge in plan.likenesses
+            if edge.measure is not None
+        ]
+        thresholds = {column for column in plan.columns if column.startswith("t")}
+        self.pending = [
+            _by_number(comparison)
+            for comparison in self.term.comparisons
+            if thresholds.isdisjoint(comparison.variables)
+        ]
         self.bound: list[str] = []
 
     def program(self) -> Program:
@@ -56,8 +76,12 @@ class _Compiler:
         rest: list[Step] = self._tests()
         for index in range(len(self.plan.joins), len(self.atoms)):
             rest += [self._atom(index), *self._tests()]
+        rest += [
+            LikenessStep(measure, self.bound.index(left), self.bound.index(right))
+            for measure, left, right in self.likenesses
+        ]
         head = picking([self.bound.index(variable) for variable in self.wanted])
-        tested = any(isinstance(step, TestStep) for step in rest)
+        tested = any(isinstance(step, TestStep | LikenessStep) for step in rest)
         structural = not tested and not self.plan.valued and None not in sides
         return Program(self.plan, tuple(core), tuple(rest), sides, head, structural)
 
@@ -65,6 +89,7 @@ class _Compiler:
         atom = self.atoms[index]
         later = {v for other in self.atoms[index + 1 :] for v in _columns(other)}
         later.update(self.wanted, *(c.variables for c in self.pending))
+        later.update(*(strings for _, *strings in self.likenesses))
         if atom.relation == "pair":
             later.add(_PAIR)
         places: dict[str, int] = {}

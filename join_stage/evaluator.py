@@ -22,6 +22,7 @@ __all__ = [
     "AtomStep",
     "Binding",
     "JoinStep",
+    "LikenessStep",
     "Program",
     "Relation",
     "Relations",
@@ -83,7 +84,8 @@ class Relations:
     `pair` is by value join: the value that distinguishes the pair of documents from others that are
     evaluated with it, the marked nodes of the left leaf and of the right one, and their string.
     `left` and `right` are the leaves of either document by spine: their marked nodes, then their
-    string.  `string` returns the value of a string's number, None for a value that equals nothing.
+    string.  `string` returns the value of a string's number, None for a value that equals nothing,
+    `likeness` by a measure that of two strings in millionths.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Relations:
         left: Relation | None = None,
         right: Relation | None = None,
         string: Callable[[object], StringValue | None] | None = None,
+        likeness: Callable[[str, object, object], int] | None = None,
     ) -> None:
         self._relations = {
             "pair": pair or _NO_TUPLES,
@@ -100,6 +103,7 @@ class Relations:
             "right": right or _NO_TUPLES,
         }
         self._string = string
+        self._likeness = likeness
 
     def __getitem__(self, name: str) -> Relation:
         return self._relations[name]
@@ -108,6 +112,11 @@ class Relations:
         """The value of a string's number."""
         assert self._string is not None
         return self._string(number)
+
+    def likeness(self, measure: str, one: object, other: object) -> int:
+        """The likeness of two strings, by their numbers; 0 where there is none."""
+        assert self._likeness is not None
+        return 0 if one is None or other is None else self._likeness(measure, one, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +174,30 @@ class TestStep:
         return compare(double, other_double)
 
 
-Step = AtomStep | TestStep
+@dataclass(frozen=True, slots=True)
+class LikenessStep:
+    """A step: two strings that must be as alike as the next column of R_T says."""
+
+    measure: str
+    left: int
+    right: int
+
+    def extend(
+        self, bindings: Iterable[Binding], at: Trie, relations: Relations
+    ) -> Iterator[tuple[Trie, set[Binding]]]:
+        """The places that are reached in R_T, each with the bindings that are as alike."""
+        by_degree: dict[int, set[Binding]] = {}
+        for binding in bindings:
+            degree = relations.likeness(self.measure, binding[self.left], binding[self.right])
+            by_degree.setdefault(degree, set()).add(binding)
+        most = max(by_degree, default=0)
+        for threshold, below in at.items():
+            if threshold <= most:
+                holding = (some for degree, some in by_degree.items() if degree >= threshold)
+                yield below, set().union(*holding)
+
+
+Step = AtomStep | TestStep | LikenessStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +240,10 @@ def _walk(
             for key in at.keys() & relations[step.join.relation].keys():
                 if extended := step.extend(bindings, key, relations):
                     yield from _walk(steps, at[key], extended, relations, index + 1)
+            return
+        if isinstance(step, LikenessStep):
+            for below, alike in step.extend(bindings, at, relations):
+                yield from _walk(steps, below, alike, relations, index + 1)
             return
         bindings = {binding for binding in bindings if step.holds(binding, relations)}
         if not bindings:

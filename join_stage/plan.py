@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from xscl.join_stage.term import Atom, Comparison, ConjunctiveQuery
-from xscl.templates import JoinGraph, Template, minor, template_of
+from xscl.templates import Edge, JoinGraph, Template, minor, template_of
 
-__all__ = ["Chain", "Plan", "plan_of"]
+__all__ = ["ALIKE", "Chain", "Plan", "plan_of"]
+
+ALIKE = "alike_"
+"""Before the name of a measure: the relation (a, b, likeness) of the strings that are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ class Plan:
     """The evaluation of a template whose kept nodes are the queries' output nodes.
 
     `joins` are the value joins, as pairs of chains, in the order of R_T's columns j0, j1, …;
-    `singles` the chains of its columns s0, s1, …; `minor` is the part of the template that
+    `singles` the chains of its columns s0, s1, …; columns t0, t1, … are thresholds of likeness.
+    `minor` is the part of the template that
     compares, on the same nodes, and `template` what the thesis calls the queries' template.
     `outputs` are the kept nodes, in order, and `valued` those of them whose strings are put out
     too; `sides` is 1 for a filter query, else 2.  `composite` says for the left and the right side
@@ -63,7 +67,25 @@ class Plan:
         return (
             *(f"j{i}" for i in range(len(self.joins))),
             *(f"s{i}" for i in range(len(self.singles))),
+            *(f"t{i}" for i in range(len(self.likenesses))),
         )
+
+    @property
+    def likenesses(self) -> tuple[Edge, ...]:
+        """The comparisons by likeness, in the order of R_T's columns t0, t1, …, which have the
+        thresholds."""
+        return tuple(edge for edge in self.graph.edges if edge.measure is not None)
+
+    def leading(self, thresholds: Sequence[int]) -> tuple[Edge, int] | None:
+        """The likeness between the sides by which documents are looked up, with its threshold: the
+        one with the highest of these; None where there is none."""
+        side_of = {node.number: node.side for node in self.graph.nodes}
+        between = [
+            (edge, threshold)
+            for edge, threshold in zip(self.likenesses, thresholds, strict=True)
+            if side_of[edge.left] != side_of[edge.right]
+        ]
+        return max(between, key=lambda one: one[1], default=None)
 
     @property
     def depth(self) -> int:
@@ -73,7 +95,7 @@ class Plan:
 
     @property
     def orders(self) -> bool:
-        """Whether it compares strings by order, which requires their values."""
+        """Whether it compares strings by order or likeness, which requires their values."""
         return any(edge.operator not in ("=", "!=") for edge in self.graph.edges)
 
     def string(self, node: int) -> str:
@@ -120,8 +142,8 @@ class Plan:
         return ConjunctiveQuery(f"out_{self.id}", head, tuple(body), rows, tuple(comparisons))
 
     def _compare(self, body: list[Atom]) -> list[Comparison]:
-        """The comparisons that no pair represents; comparisons by order need the values
-        themselves."""
+        """The comparisons that no pair represents; those by order need the values themselves, those
+        by likeness the relation `alike_…` of their measure."""
         value_joins = frozenset(self.graph.value_joins)
         comparisons = []
         looked_up: set[str] = set()
@@ -129,18 +151,24 @@ class Plan:
             if edge in value_joins:
                 continue
             left, right = self.string(edge.left), self.string(edge.right)
+            if edge.measure is not None:
+                number = self.likenesses.index(edge)
+                columns = (("a", left), ("b", right), ("likeness", f"x{number}"))
+                body.append(Atom(f"{ALIKE}{edge.measure}", columns))
+                comparisons.append(Comparison(">=", (f"x{number}",), (f"t{number}",)))
+                continue
             if edge.operator in ("=", "!="):
                 comparisons.append(Comparison(edge.operator, (left,), (right,)))
                 continue
             for string in (left, right):
                 if string not in looked_up:
                     looked_up.add(string)
-                    columns = (
+                    values = (
                         ("id", string),
                         ("value", f"{string}_text"),
                         ("double", f"{string}_double"),
                     )
-                    body.append(Atom("strings", columns))
+                    body.append(Atom("strings", values))
             comparisons.append(
                 Comparison(
                     edge.operator,

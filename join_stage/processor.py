@@ -15,6 +15,7 @@ from xscl.join_stage.batch import Accepted, Batch, DoubleOf
 from xscl.join_stage.batch_join import BatchJoin, Outputs, Wanted
 from xscl.join_stage.in_process.channels import ChannelTuple
 from xscl.join_stage.in_process.join import InProcessJoin
+from xscl.join_stage.likeness import Measures
 from xscl.join_stage.registry import Registry
 from xscl.join_stage.relational.join import RelationalJoin
 from xscl.join_stage.relational.relations import when_needed
@@ -37,21 +38,22 @@ class JoinProcessor:
     """The queries of one engine (`registry`), and the ways to join batches for them.
 
     `double_of` returns the double as which a string is compared by order, None for one that is no
-    number.
+    number; `measures` say how alike two strings are.
     """
 
     def __init__(
         self,
         connect: Callable[[], duckdb.DuckDBPyConnection],
         double_of: DoubleOf,
+        measures: Measures,
         strategies: Strategies | None = None,
     ) -> None:
         self.connection = when_needed(connect)
         self._strategies = strategies or Strategies()
         self.registry = Registry(self._strategies)
         self._state = JoinState(self.connection, double_of, self._strategies.memory)
-        self._in_process = InProcessJoin(self.registry, self._state, self._strategies)
-        self.relational = RelationalJoin(self.connection, self.registry, self._state)
+        self._in_process = InProcessJoin(self.registry, self._state, measures, self._strategies)
+        self.relational = RelationalJoin(self.connection, self.registry, self._state, measures)
         self._ways: tuple[BatchJoin, ...] = (self._in_process, self.relational)
 
     @property

@@ -119,8 +119,8 @@ class Registry:
     or the bounds of value joins have.  `variables` are the names of variables by number; the owner
     of the numbers maintains them.  `audiences` are the queries of each row; `filters` the plans of
     a single document, `crossing` those of two without an equality for look-ups.  `orders` is the
-    number of plans that compare strings by order; `row_changes` and `query_changes` are to be
-    written to the relations.  `strategies` say whether queries share templates and channels.
+    number of plans that compare strings by order or likeness; `row_changes` and `query_changes` are
+    to be written to the relations.  `strategies` say whether queries share templates and channels.
     """
 
     def __init__(self, strategies: Strategies | None = None) -> None:
@@ -148,19 +148,20 @@ class Registry:
         *,
         joins: Sequence[tuple[int, int]],
         singles: Sequence[int],
+        thresholds: Sequence[int] = (),
         variables: Sequence[int],
         constraint: TimeConstraint,
         since: int,
         sole_disjunct: bool = True,
     ) -> None:
-        """Adds a query: its spines in the order of the plan's joins and singles, the variables of
-        the plan's nodes, its time constraint, the first document it sees, and whether no other
-        query can have the same matches."""
+        """Adds a query: its spines in the order of the plan's joins and singles, the thresholds of
+        its likenesses, the variables of the plan's nodes, its time constraint, the first document
+        it sees, and whether no other query can have the same matches."""
         if not self._strategies.templates:
             plan = replace(plan, id=f"{plan.id}_{query}")
         of_plan = self._plans.get(plan.id) or self._add_plan(plan)
         found = [self.value_joins.of(spines) for spines in joins]
-        key = (*variables, *(join.number for join in found), *singles)
+        key = (*variables, *(join.number for join in found), *singles, *thresholds)
         row = of_plan.rows.get(key) if self._strategies.channels else None
         if row is None:
             row = self._add_row(of_plan, key, found, joins, singles)
@@ -234,7 +235,13 @@ class Registry:
 
     def singles_of(self, plan: Plan) -> list[set[int]]:
         """The spines of a plan's singles: for each single those that some row has."""
-        return [set(column) for column in self._plans[plan.id].used[len(plan.joins) :]]
+        used = self._plans[plan.id].used[len(plan.joins) :]
+        return [set(column) for column in used[: len(plan.singles)]]
+
+    def thresholds_of(self, plan: Plan) -> list[int]:
+        """The least threshold of each likeness of a plan, in millionths."""
+        used = self._plans[plan.id].used
+        return [min(column) for column in used[len(used) - len(plan.likenesses) :]]
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a row of a spine can be reached by a query:
@@ -278,7 +285,10 @@ class Registry:
             for of_plan in self._plans.values()
             if (used := of_plan.used)
             and all(not used[i].keys().isdisjoint(joins) for i in range(len(of_plan.plan.joins)))
-            and (of_plan.plan.joins or any(not spines.isdisjoint(column.keys()) for column in used))
+            and (
+                of_plan.plan.joins
+                or any(not spines.isdisjoint(one) for one in used[: len(of_plan.plan.singles)])
+            )
         ]
 
     def has(self, plan: Plan, *, sole_disjunct: bool) -> bool:

@@ -168,6 +168,8 @@ def _condition(comparison: Comparison, columns: dict[str, exp.Column]) -> exp.Co
         return operator(this=left, expression=right)
 
     if len(comparison.left) == 1:
+        if comparison.operator not in ("=", "!="):
+            return compared(0)
         zero, left = exp.Literal.number(0), columns[comparison.left[0]].copy()
         if comparison.operator == "=":
             return exp.and_(compared(0), exp.GTE(this=left, expression=zero))

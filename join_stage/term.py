@@ -32,7 +32,8 @@ class Atom:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A comparison of two string values: `=` and `!=` of their numbers (`left` and `right` are
-    one variable each), `<` and the like of (value, double) pairs of variables."""
+    one variable each), `<` and the like of (value, double) pairs of variables; or of a likeness
+    with a threshold, which are numbers."""
 
     operator: str
     left: tuple[str, ...]

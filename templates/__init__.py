@@ -5,7 +5,17 @@ template of which the minor is an instance.
 """
 
 from xscl.templates.canonical import Template, template_of
-from xscl.templates.join_graph import FLIPPED, Edge, JoinGraph, Node
+from xscl.templates.join_graph import FLIPPED, Edge, JoinGraph, Node, flipped
 from xscl.templates.reduction import RULES, minor
 
-__all__ = ["FLIPPED", "RULES", "Edge", "JoinGraph", "Node", "Template", "minor", "template_of"]
+__all__ = [
+    "FLIPPED",
+    "RULES",
+    "Edge",
+    "JoinGraph",
+    "Node",
+    "Template",
+    "flipped",
+    "minor",
+    "template_of",
+]

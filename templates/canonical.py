@@ -139,7 +139,7 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form,
         else:
             source = len(colours)
             # Both ends of a symmetric comparison have the same colour.
-            roles = ("of", "of") if edge.operator in ("=", "!=") else ("from", "to")
+            roles = ("of", "of") if edge.symmetric else ("from", "to")
             colours += [f"{edge.operator} {end}" for end in roles]
             edges += [(edge.left, source), (source, source + 1), (source + 1, edge.right)]
     palette = sorted(set(colours))

@@ -9,10 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FLIPPED", "Edge", "JoinGraph", "Node"]
+__all__ = ["FLIPPED", "Edge", "JoinGraph", "Node", "flipped"]
 
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 """Each comparison as it is when read from the right."""
+
+_LIKENESS = "similar("
+"""What a comparison by likeness begins with; a measure follows."""
+
+
+def flipped(operator: str) -> str:
+    """An operator as it is when read from the right: a likeness is symmetric."""
+    return FLIPPED.get(operator, operator)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -30,19 +38,39 @@ class Node:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """`left operator right`, between nodes."""
+    """`left operator right`, between nodes; by likeness, `similar(measure)`, with the least that is
+    enough in millionths.  Templates do not have that: it is a column of R_T."""
 
     operator: str
     left: int
     right: int
+    threshold: int = 0
 
     def __post_init__(self) -> None:
-        if self.operator not in FLIPPED:
+        if self.operator not in FLIPPED and self.measure is None:
             raise ValueError(f"no comparison: {self.operator!r}")
+
+    @property
+    def measure(self) -> str | None:
+        """The measure of a likeness; None for a comparison by value."""
+        found = self.operator.startswith(_LIKENESS)
+        return self.operator[len(_LIKENESS) : -1] if found else None
+
+    @property
+    def sign(self) -> str:
+        """The operator, with the least likeness that is enough."""
+        if self.measure is None:
+            return self.operator
+        return f"{self.operator} >= {self.threshold / 1_000_000:.6f}".rstrip("0").rstrip(".")
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it is the same when read from the right."""
+        return flipped(self.operator) == self.operator
 
     def flipped(self) -> Edge:
         """The same comparison, read from the right."""
-        return Edge(FLIPPED[self.operator], self.right, self.left)
+        return Edge(flipped(self.operator), self.right, self.left, self.threshold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +80,8 @@ class JoinGraph:
     The `valued` nodes are kept, too; their string values are put out in addition to the nodes,
     since a later join of a chain compares them.
 
-    Edges between the sides run from side 0 to side 1; within a side `=` and `!=` run from the
-    smaller number, the others are `<` or `<=`.  Duplicate edges count once.
+    Edges between the sides run from side 0 to side 1; within a side those that are
+    symmetric run from the smaller number, the others are `<` or `<=`.  Duplicate edges count once.
     """
 
     nodes: tuple[Node, ...]
@@ -114,6 +142,6 @@ def _normalised(edge: Edge, sides: dict[int, int]) -> Edge:
     left, right = sides[edge.left], sides[edge.right]
     if left != right:
         return edge if left < right else edge.flipped()
-    if edge.operator in (">", ">=") or (edge.operator in ("=", "!=") and edge.left > edge.right):
+    if edge.operator in (">", ">=") or (edge.symmetric and edge.left > edge.right):
         return edge.flipped()
     return edge

@@ -13,12 +13,14 @@ counts them, `live.upkeep` updates the paths.  `values` has functions on strings
 trees and cuts texts.
 """
 
+from xscl.xpath_stage import likeness
 from xscl.xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
 from xscl.xpath_stage.constants import Constant, Constants, Satisfied
 from xscl.xpath_stage.evaluator import XPathEvaluator
 from xscl.xpath_stage.functions import EXTENSIONS, compared
 from xscl.xpath_stage.layouts import Layout, Row, Witnesses
 from xscl.xpath_stage.leaf_paths import Accept, Changes
+from xscl.xpath_stage.likeness import MEASURES, Alike, alike_of
 from xscl.xpath_stage.parser_events import evaluate_parser_events
 from xscl.xpath_stage.parsing.characters import NO_XML, foreign_character
 from xscl.xpath_stage.parsing.documents import ATTRIBUTE, MalformedDocument, parse, string_value
@@ -39,9 +41,11 @@ from xscl.xpath_stage.work import ExcessiveDocument
 __all__ = [
     "ATTRIBUTE",
     "EXTENSIONS",
+    "MEASURES",
     "NO_XML",
     "PIECE",
     "Accept",
+    "Alike",
     "Changes",
     "Constant",
     "Constants",
@@ -60,6 +64,7 @@ __all__ = [
     "Test",
     "Witnesses",
     "XPathEvaluator",
+    "alike_of",
     "apply",
     "are_flat",
     "compared",
@@ -74,6 +79,7 @@ __all__ = [
     "json_tree",
     "json_value",
     "json_values",
+    "likeness",
     "number_text",
     "parse",
     "plain_copies",

@@ -16,6 +16,7 @@ from typing import Any
 import re2
 from lxml import etree
 
+from xscl.xpath_stage.likeness import alike_of
 from xscl.xpath_stage.parsing.documents import string_value
 from xscl.xpath_stage.parsing.json_documents import number_text
 from xscl.xpath_stage.values import apply, double_of
@@ -40,6 +41,9 @@ def compared(left: str | None, order: str, right: str | None) -> bool:
         return (left is not None and left == right) == (order == "=")
     if left is None or right is None:
         return False
+    alike = alike_of(order)
+    if alike is not None:
+        return alike.holds(left, right)
     holds = _ORDERS[order]
     numbers = double_of(left), double_of(right)
     if numbers[0] is not None and numbers[1] is not None:

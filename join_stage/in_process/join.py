@@ -27,6 +27,7 @@ from xscl.join_stage.in_process.ranges import PairRule, Range, Rules
 from xscl.join_stage.in_process.residual import Completed, Leaves, OpenPairs, ResidualTests
 from xscl.join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures
 from xscl.join_stage.in_process.view_cache import LayoutPositions, ViewCache
+from xscl.join_stage.likeness import Measures
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.registry import Registry
 from xscl.join_stage.relational.state import JoinState
@@ -61,15 +62,17 @@ class InProcessJoin:
     `documents` counts the joined ones.
     """
 
-    def __init__(self, registry: Registry, state: JoinState, strategies: Strategies) -> None:
+    def __init__(
+        self, registry: Registry, state: JoinState, measures: Measures, strategies: Strategies
+    ) -> None:
         self._registry = registry
         self._accepts = Accepts()
         self._edges = Edges(registry, self._accepts)
         self._signatures = Signatures(registry, self._edges, strategies.memory)
         self._cache = ViewCache(state, self._signatures.position, strategies.memory)
         self._channels = Channels(registry)
-        self._residual = ResidualTests(registry, self._accepts, state, self._cache)
-        self._crossing = Crossing(registry, self._accepts, state)
+        self._residual = ResidualTests(registry, self._accepts, state, self._cache, measures)
+        self._crossing = Crossing(registry, self._accepts, state, self._residual.tokens)
         self._strategies = strategies
         self.documents = 0
         self.tuples: list[ChannelTuple] = []
@@ -130,7 +133,7 @@ class InProcessJoin:
             for document, layout, strings in batch.witnesses:
                 self._join(document, layout, strings)
                 if registry.crossing:
-                    self._crossing.add(document, batch.times[document], layout)
+                    self._crossing.add(document, batch.times[document], layout, strings)
         except _ExcessivePairs:
             self._cache.clear()
             self._crossing.clear()

@@ -19,6 +19,7 @@ from xscl.join_stage.evaluator import Binding, Relation, Relations, StringValue
 from xscl.join_stage.in_process.edges import Accepts
 from xscl.join_stage.in_process.signatures import Hit, LeafPosition
 from xscl.join_stage.in_process.view_cache import DocumentLeaves, ViewCache
+from xscl.join_stage.likeness import Measures, Tokens
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.registry import Registry, Trie
 from xscl.join_stage.relational.state import JoinState
@@ -73,6 +74,7 @@ class ResidualTests:
         accepts: Accepts,
         state: JoinState,
         cache: ViewCache,
+        measures: Measures,
     ) -> None:
         self._registry = registry
         self._accepts = accepts
@@ -81,6 +83,7 @@ class ResidualTests:
         self.times: dict[int, int] = {}
         self._composites: dict[int, _Times] = {}
         self._values: dict[int, StringValue | None] = {}
+        self.tokens = Tokens(measures, self._text)
 
     def note(self, batch: Batch) -> None:
         """Records the documents and composites of a batch, however it is joined."""
@@ -103,7 +106,9 @@ class ResidualTests:
 
     def filtered(self, document: int, leaves: Leaves) -> Iterator[Completed]:
         """The matches of queries of a single document."""
-        relations = Relations(left=self._bound(leaves), string=self._string)
+        relations = Relations(
+            left=self._bound(leaves), string=self._string, likeness=self._likeness
+        )
         for plan in self._registry.filters.values():
             rows_of_plan = self._registry.rows_of(plan)
             for rows, heads in program_of(plan).complete(rows_of_plan, [()], relations):
@@ -138,7 +143,9 @@ class ResidualTests:
             relations = _NO_RELATIONS
             if hit.program.rest:
                 left, right = map(relation, pair)
-                relations = Relations(left=left, right=right, string=self._string)
+                relations = Relations(
+                    left=left, right=right, string=self._string, likeness=self._likeness
+                )
             return list(hit.program.complete(hit.at, bindings, relations))
 
         def of_one_structure(hit: Hit, seen: list[Seen]) -> Iterable[tuple[Key, list[Seen]]]:
@@ -215,6 +222,15 @@ class ResidualTests:
         if number not in self._values:
             self._know([number])
         return self._values[number]
+
+    def _text(self, number: int) -> str | None:
+        value = self._string(number)
+        return None if value is None else value[0]
+
+    def _likeness(self, measure: str, one: object, other: object) -> int:
+        assert isinstance(one, int)
+        assert isinstance(other, int)
+        return self.tokens.likeness(measure, one, other)
 
     def _know(self, strings: Collection[int]) -> None:
         """Looks up the values of some strings in one query."""

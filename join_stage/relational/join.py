@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from xscl.join_stage.batch import Accepted, Batch
 from xscl.join_stage.batch_join import Rows, Wanted
+from xscl.join_stage.likeness import Measures
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.registry import Registry
+from xscl.join_stage.relational.alike_strings import AlikeStrings
 from xscl.join_stage.relational.matches import found_sql, matches_sql
 from xscl.join_stage.relational.query_relations import QueryRelations
 from xscl.join_stage.relational.retention import Retention
@@ -36,13 +38,18 @@ class RelationalJoin:
     """The documents and queries of one engine in the relations, with the current batch."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, registry: Registry, state: JoinState
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        registry: Registry,
+        state: JoinState,
+        measures: Measures,
     ) -> None:
         self._connection = connection
         self._registry = registry
         self._state = state
         self._queries = QueryRelations(connection, registry)
         self._retention = Retention(connection, registry, state)
+        self._alike = AlikeStrings(connection, registry, measures)
         self._latest: int | None = None
         # The latest time before the batch that was joined elsewhere.
         self._before: int | None = None
@@ -177,8 +184,12 @@ class RelationalJoin:
                 f"CREATE OR REPLACE TEMP TABLE asked_rows AS "
                 f'SELECT * FROM "rows_{plan.id}" WHERE r IN (SELECT r FROM asked_query)'
             )
+        leading = None
+        if plan.likenesses:
+            self._alike.relate(plan, rows)
+            leading, _ = plan.leading(self._registry.thresholds_of(plan)) or (None, 0)
         if plan.id in self._registry.crossing:
-            bring_together(self._connection, plan, self._delta, rows, queries)
+            bring_together(self._connection, plan, self._delta, rows, queries, leading)
         return matches_sql(plan, found_sql(plan, nodes, valued, rows), queries)
 
     # State

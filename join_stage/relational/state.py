@@ -223,6 +223,17 @@ class JoinState:
             [list(spines)],
         ).fetchall()
 
+    def strings_with(self, spines: Collection[int]) -> list[tuple[int, int, int]]:
+        """The strings that any of some spines has: document, time, string."""
+        if not self.rows:
+            return []
+        self.write()
+        return self._connection.execute(
+            "SELECT DISTINCT doc, ts, s FROM node JOIN accept USING (path) "
+            "WHERE s >= 0 AND spine IN (SELECT unnest(?::INTEGER[]))",
+            [list(spines)],
+        ).fetchall()
+
     def values(self, strings: Collection[int]) -> dict[int, tuple[str, float | None]]:
         """The values and doubles of some strings, by number; none of what equals nothing."""
         self.write()

@@ -18,7 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xscl.join_stage.plan import Plan
+from xscl.join_stage.plan import ALIKE, Plan
+from xscl.templates import Edge
 
 if TYPE_CHECKING:
     import duckdb
@@ -117,25 +118,41 @@ def join_values(
 
 
 def bring_together(
-    connection: duckdb.DuckDBPyConnection, plan: Plan, delta: Delta, rows: str, queries: str
+    connection: duckdb.DuckDBPyConnection,
+    plan: Plan,
+    delta: Delta,
+    rows: str,
+    queries: str,
+    leading: Edge | None = None,
 ) -> None:
     """Fills `together` (dl, dr, dt) for a plan, with the new pairs that some of its queries' time
-    constraints admit; `rows` and `queries` are the relations of its rows and of the queries."""
+    constraints admit; `rows` and `queries` are the relations of its rows and of the queries.  With
+    a `leading` likeness, only pairs that have texts which are alike."""
     ((lo, wl),) = connection.execute(
         f'SELECT min(lo), max(wl) FROM {queries} JOIN "{rows}" USING (r)'
     ).fetchall()
+    between, with_string = ", ", ""
+    if leading is not None:
+        between = f" JOIN {ALIKE}{leading.measure} ON a = l.s JOIN "
+        with_string = " ON b = r.s"
     parts = (
-        f"SELECT l.doc AS dl, r.doc AS dr, r.ts - l.ts AS dt "
-        f"FROM {_documents(plan, rows, 0, left)} l, {_documents(plan, rows, 1, right)} r "
+        f"SELECT DISTINCT l.doc AS dl, r.doc AS dr, r.ts - l.ts AS dt "
+        f"FROM {_documents(plan, rows, 0, left, leading)} l{between}"
+        f"{_documents(plan, rows, 1, right, leading)} r{with_string} "
         f"WHERE l.doc <> r.doc AND r.ts - l.ts > {lo} AND abs(r.ts - l.ts) <= {wl}"
         for left, right in delta.sides("bound", lo)
     )
     connection.execute(f"CREATE OR REPLACE TEMP TABLE together AS {' UNION ALL '.join(parts)}")
 
 
-def _documents(plan: Plan, rows: str, side: int, bound: str) -> str:
-    """The documents that have a node for some row of the plan on this side."""
+def _documents(plan: Plan, rows: str, side: int, bound: str, leading: Edge | None) -> str:
+    """The documents that have a node for some row of the plan on this side; where a likeness leads,
+    with the strings that it compares."""
+    compared = None if leading is None else (leading.left, leading.right)[side]
     spines = " UNION ".join(
-        f'SELECT s{i} FROM "{rows}"' for i, chain in enumerate(plan.singles) if chain.side == side
+        f'SELECT s{i} FROM "{rows}"'
+        for i, chain in enumerate(plan.singles)
+        if chain.side == side and (compared is None or chain.nodes[-1] == compared)
     )
-    return f"(SELECT DISTINCT doc, ts FROM {bound} WHERE spine IN ({spines}))"
+    columns = "doc, ts" if compared is None else "doc, ts, s"
+    return f"(SELECT DISTINCT {columns} FROM {bound} WHERE spine IN ({spines}))"

@@ -10,6 +10,7 @@ from xscl.dissection.draft import DisjunctDraft
 from xscl.dissection.tree_patterns import Growing
 from xscl.language.normal_form import ConstantTest
 from xscl.templates import Edge
+from xscl.xpath_stage import alike_of
 
 __all__ = ["compare_nodes"]
 
@@ -24,6 +25,11 @@ def compare_nodes(draft: DisjunctDraft) -> DisjunctDraft:
             continue
         left, right = growing.operand(conjunct.left), growing.operand(conjunct.right)
         # A node is always equal to itself.
-        if not (conjunct.operator == "=" and left == right):
+        if conjunct.operator == "=" and left == right:
+            continue
+        alike = alike_of(conjunct.operator)
+        if alike is None:
             edges.append(Edge(conjunct.operator, left, right))
+        else:
+            edges.append(Edge(f"similar({alike.measure})", left, right, alike.threshold))
     return draft._replace(patterns=growing.grown(), edges=tuple(edges))

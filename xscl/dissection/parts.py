@@ -67,6 +67,21 @@ class JoinOperator:
             raise ValueError(f"valued, but no columns: {sorted(lost)}")
 
     @property
+    def thresholds(self) -> tuple[int, ...]:
+        """The thresholds of the plan's likenesses, in millionths; of several for the same nodes,
+        the highest."""
+        node = self.assignment
+        return tuple(
+            max(
+                one.threshold
+                for one in self.graph.edges
+                if one.operator == edge.operator
+                and {one.left, one.right} == {node[edge.left], node[edge.right]}
+            )
+            for edge in self.plan.likenesses
+        )
+
+    @property
     def blocks(self) -> tuple[int, ...]:
         """The blocks that it covers, in text order."""
         return tuple(block for side in self.sides for block in side.blocks)

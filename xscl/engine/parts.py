@@ -33,7 +33,7 @@ from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.times import duration
 from xscl.version import __version__
-from xscl.xpath_stage import Strings, XPathEvaluator, double_of
+from xscl.xpath_stage import Strings, XPathEvaluator, double_of, likeness
 
 if TYPE_CHECKING:
     from xscl.queries.registration import Registration
@@ -69,7 +69,7 @@ class EngineParts:
         budget = Budget.of(memory)
         self._relations = Relations(budget.relations)
         strategies = _within(strategies or Strategies(), without, budget)
-        self._join = JoinProcessor(self._relations.connect, double_of, strategies)
+        self._join = JoinProcessor(self._relations.connect, double_of, likeness, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         stages: list[SecondStage] = [self._join]

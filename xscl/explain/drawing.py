@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from xscl.explain.words import plain
-from xscl.templates import FLIPPED
+from xscl.templates import flipped
 
 __all__ = [
     "Box",
@@ -270,7 +270,7 @@ def links(piece: Piece, some: Sequence[Link]) -> Piece:
                 f"V{right.y + 8}Q{into} {right.y} {into + 8} {right.y}H{right.left}"
             )
             at, height = ((out + into) // 2, low), low + 14
-        sign = link.operator if one is left else FLIPPED[link.operator]
+        sign = link.operator if one is left else flipped(link.operator)
         curves.append(f'<path class="edge {link.kind}" d="{way}"/>')
         taken.append(at)
         across = wide(sign) + 12

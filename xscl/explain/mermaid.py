@@ -191,7 +191,7 @@ class _Flowchart:
         for number, stage in enumerate(disjunct.operators):
             for one in comparisons(stage):
                 edge = one.edge
-                said = f"{words.node(edge.left)} {edge.operator} {words.node(edge.right)}"
+                said = f"{words.node(edge.left)} {edge.sign} {words.node(edge.right)}"
                 self._edges.append(f"{at}n{edge.left} -.-|{label(said)}| {at}n{edge.right}")
             if len(stage.sides) == 2:
                 here = f"{at}t{number + 1}"

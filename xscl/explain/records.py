@@ -115,7 +115,7 @@ def _stage(disjunct: Disjunct, words: Words, number: int, stage: JoinOperator) -
         "edges": [
             {
                 "left": words.node(one.edge.left),
-                "operator": one.edge.operator,
+                "operator": one.edge.sign,
                 "right": words.node(one.edge.right),
                 "kind": one.kind,
                 "nodes": [one.edge.left, one.edge.right],

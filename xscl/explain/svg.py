@@ -166,10 +166,9 @@ def _disjunct(disjunct: Disjunct, words: Words) -> Iterator[Piece]:
         Link(
             one.edge.left,
             one.edge.right,
-            one.edge.operator,
+            one.edge.sign,
             _kind(one.kind),
-            f"{words.node(one.edge.left)} {one.edge.operator} {words.node(one.edge.right)}, "
-            f"{one.kind}",
+            f"{words.node(one.edge.left)} {one.edge.sign} {words.node(one.edge.right)}, {one.kind}",
         )
         for one in edges
     ]
@@ -230,9 +229,9 @@ def _graph(graph: JoinGraph, names: dict[int, str]) -> Piece:
         Link(
             edge.left,
             edge.right,
-            edge.operator,
+            edge.sign,
             "value" if edge in graph.value_joins else "residual",
-            f"{names[edge.left]} {edge.operator} {names[edge.right]}",
+            f"{names[edge.left]} {edge.sign} {names[edge.right]}",
         )
         for edge in sorted(graph.edges, key=lambda edge: (across[edge.left], edge))
     ]

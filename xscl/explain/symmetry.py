@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xscl.dissection.parts import Disjunct, JoinOperator
 from xscl.dissection.xpath_text import filters_of
-from xscl.templates import FLIPPED
+from xscl.templates import flipped
 
 __all__ = ["finds_both_orders"]
 
@@ -40,8 +40,8 @@ def finds_both_orders(disjunct: Disjunct, stage: JoinOperator) -> bool:
             if exchanged:
                 blocks = [other[block] for block in blocks]
             ends = list(zip(blocks, (places[edge.left], places[edge.right]), strict=True))
-            found.add((edge.operator, *ends))
-            found.add((FLIPPED[edge.operator], *reversed(ends)))
+            found.add((edge.sign, *ends))
+            found.add((flipped(edge.sign), *reversed(ends)))
         return found
 
     return said(exchanged=False) == said(exchanged=True)

@@ -146,7 +146,7 @@ def _join(
     disjunct: Disjunct, words: Words, stage: JoinOperator, others: Sequence[str]
 ) -> Iterator[str]:
     compared = [
-        (f"{words.node(one.edge.left)} {one.edge.operator} {words.node(one.edge.right)}", one.kind)
+        (f"{words.node(one.edge.left)} {one.edge.sign} {words.node(one.edge.right)}", one.kind)
         for one in comparisons(stage)
     ]
     yield "join graph" if compared else "join graph without edges"

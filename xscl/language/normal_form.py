@@ -25,7 +25,7 @@ from xscl.language.syntax import (
     VariablePath,
     Wrapped,
 )
-from xscl.templates import FLIPPED
+from xscl.templates import flipped
 from xscl.xpath_stage import apply, compared, number_text
 
 __all__ = ["ConstantTest", "NodeComparison", "Operand", "conjunctions", "disjuncts", "side_of"]
@@ -104,7 +104,7 @@ def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
             if compared(left, operator, right):
                 yield ()
             return
-        left, right, operator = right, left, FLIPPED[operator]
+        left, right, operator = right, left, flipped(operator)
     if isinstance(right, Operand):
         yield (NodeComparison(operator, left, right),)
     elif right is not None or operator == "!=":

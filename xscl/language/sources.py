@@ -16,7 +16,7 @@ from xscl.language.build import DEEPEST, Branch, Builder, Node, as_branch, as_to
 from xscl.language.checks.functions import WRAPPING, not_wrapping
 from xscl.language.checks.names import unquoted
 from xscl.language.patterns.refused import JOINED
-from xscl.language.problems import Unreadable
+from xscl.language.problems import Unreadable, enumerated
 from xscl.language.syntax import (
     Block,
     Comparison,
@@ -35,6 +35,7 @@ from xscl.language.syntax import (
     Wrapped,
 )
 from xscl.times import NEGATIVE, TOO_LONG, is_unit, microseconds, no_unit
+from xscl.xpath_stage.likeness import MEASURES, WHOLE, Alike
 
 __all__ = ["build_constant", "build_source", "build_window"]
 
@@ -130,14 +131,84 @@ def _predicate(builder: Builder, node: Branch, depth: int) -> Predicate:
             return Conjunction(_parts(builder, node.children[::2], Conjunction, depth), at)
         case "comparison":
             left, operator, right = node.children
+            sides = as_branch(left), as_branch(right)
+            if any(_is_likeness(side) for side in sides):
+                return _likeness(builder, sides, str(operator), at, depth)
             first = _side(builder, as_branch(left), depth)
             return Comparison(str(operator), first, _side(builder, as_branch(right), depth), at)
     # A call that is compared with nothing.
+    if _is_likeness(node):
+        builder.note(at, f"found `similar()` compared with nothing; {_ENOUGH}")
+        return Comparison("=", Literal("", at), Literal("", at), at)
     side = _side(builder, node, depth)
     if isinstance(side, Wrapped):
         compared = f"compare it, as in `{side.function}(x) = y`"
         builder.note(at, f"found `{side.function}()` compared with nothing; {compared}")
     return Comparison("=", side, side, at)
+
+
+_ENOUGH = "say how alike is enough, as in `similar(x, y) >= 0.6`"
+
+
+def _is_likeness(node: Branch) -> bool:
+    return node.data == "wrapped" and str(node.children[0]) == "similar"
+
+
+def _likeness(
+    builder: Builder, sides: tuple[Branch, Branch], sign: str, at: int, depth: int
+) -> Comparison:
+    """`similar(one, other, 'measure') >= number`, which may be written the other way round; in
+    place of one that is refused, a comparison that says nothing."""
+    nothing = Comparison("=", Literal("", at), Literal("", at), at)
+    call, number = sides if _is_likeness(sides[0]) else sides[::-1]
+    arguments = [as_branch(child) for child in call.children[1:]]
+    if sign != (">=" if call is sides[0] else "<=") or number.data != "constant":
+        builder.note(at, f"found `similar()` compared otherwise; {_ENOUGH}")
+        return nothing
+    if len(arguments) not in (2, 3):
+        said = f"found {len(arguments)}: two values, and a measure where it is not 'words'"
+        builder.note(at, f"`similar()` takes 2 or 3 arguments, {said}")
+        return nothing
+    measure = _measure(builder, arguments[2]) if len(arguments) == 3 else MEASURES[0]
+    threshold = _threshold(builder, number)
+    if measure is None or threshold is None:
+        return nothing
+    one, other = (_value(builder, argument, depth + 1) for argument in arguments[:2])
+    return Comparison(str(Alike(measure, threshold)), one, other, at)
+
+
+def _measure(builder: Builder, node: Branch) -> str | None:
+    if node.data == "constant":
+        constant = build_constant(builder, [as_token(child) for child in node.children])
+        if isinstance(constant, Literal) and constant.value in MEASURES:
+            return str(constant.value)
+    allowed = enumerated((f"'{one}'" for one in MEASURES), "and")
+    builder.note(builder.first(node), f"this is no measure of likeness; there are {allowed}")
+    return None
+
+
+def _threshold(builder: Builder, node: Branch) -> int | None:
+    """The least likeness, in millionths."""
+    constant = build_constant(builder, [as_token(child) for child in node.children])
+    value = constant.value if isinstance(constant, Literal) else None
+    if not isinstance(value, str) and value is not None:
+        threshold = round(min(max(value, 0), 2) * WHOLE)
+        if 0 < threshold <= WHOLE and threshold / WHOLE == value:
+            return threshold
+    builder.note(
+        constant.at, "the least likeness is a number above 0, at most 1, of at most six decimals"
+    )
+    return None
+
+
+def _value(builder: Builder, node: Branch, depth: int) -> Side:
+    """An argument that is a side of a comparison; in place of a condition, a constant."""
+    if node.data not in _CONDITIONS:
+        return _side(builder, node, depth)
+    expected = "a variable, a path from one or a constant"
+    at = builder.first(node)
+    builder.note(at, f"found a comparison, expected {expected}")
+    return Literal("", at)
 
 
 def _parts(
@@ -187,9 +258,6 @@ def _wrapped(builder: Builder, node: Branch, depth: int) -> Side:
         builder.note(at, not_wrapping(name))
     elif len(arguments) != 1:
         builder.note(at, f"`{name}()` takes 1 argument, found {len(arguments)}")
-    elif arguments[0].data in _CONDITIONS:
-        expected = "a variable, a path from one or a constant"
-        builder.note(builder.first(arguments[0]), f"found a comparison, expected {expected}")
     else:
-        return Wrapped(name, _side(builder, arguments[0], depth), at)
+        return Wrapped(name, _value(builder, arguments[0], depth), at)
     return Literal("", at)

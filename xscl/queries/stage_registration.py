@@ -295,6 +295,7 @@ class StageRegistration:
             operator.plan,
             joins=[(spine(left), spine(right)) for left, right in outline.joins],
             singles=[spine(asked) for asked in outline.singles],
+            thresholds=operator.thresholds,
             variables=[
                 self._variable(query, disjunct, definition, node)
                 for definition, node in zip(definitions, operator.assignment, strict=True)

@@ -70,6 +70,8 @@ _QUIET.log_errors = False
 
 def not_wrapping(name: str) -> str:
     """The sentence about a function that may not wrap a side of a comparison."""
+    if name == "similar":
+        return "`similar()` is no value; say how alike is enough, as in `similar(x, y) >= 0.6`"
     allowed = enumerated((f"`{function}`" for function in WRAPPING), "and")
     return f"the function `{name}` is not allowed in a predicate; allowed are {allowed}"
 
@@ -84,6 +86,8 @@ def misused(call: Function) -> Iterator[Problem]:
         instead = "" if near is None else f" (did you mean `{near}`?)"
         if call.name == "position":
             instead = " (a number alone is a position, as in `[1]`)"
+        if call.name == "similar":
+            instead = " (a predicate has it, as in `JOIN {similar(x, 'text') >= 0.6}`)"
         if call.name == "canonical":
             instead = " (a predicate has it, as in `JOIN {canonical(x) = canonical(y)}`, WHERE)"
         yield Problem(

@@ -70,7 +70,8 @@ Side = VariablePath | Literal | Parameter | Wrapped
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One comparison of a join predicate: `= != < <= > >=`."""
+    """One comparison of a join predicate: `= != < <= > >=`, or a likeness, as `alike_of` reads
+    it."""
 
     operator: str
     left: Side

@@ -1,0 +1,246 @@
+"""Joins by likeness against all pairs, with another tokeniser and plain sets."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xscl
+from tests.commands import xscl as command
+from tests.drawn import seeded, times
+from tests.xscl.engine.three_ways import in_three_ways
+from tests.xscl.engine.ways import WAYS, Way
+
+WORDS = ["Apple", "new", "M3", "chips", "can’t", "3.5", "Ｘray", "naïve", "STRASSE", "straße", "of"]
+UNSPACED = ["東京", "タワー", "の", "新しい", "ไทย"]
+THRESHOLDS = ["0.2", "1/3", "0.333333", "0.5", "0.6", "0.666667", "0.75", "0.8", "1"]
+
+
+def text(draw: random.Random) -> str:
+    """A text of a few words, so that many are alike."""
+    kind = draw.random()
+    if kind < 0.1:
+        return draw.choice(["", "…", " - ", "x"])
+    if kind < 0.25:
+        return "".join(draw.choices(UNSPACED, k=draw.randrange(1, 4)))
+    some = draw.sample(WORDS, draw.randrange(1, 6))
+    return draw.choice([" ", ", ", ": ", " – "]).join(
+        draw.choice([one, one.upper(), one.lower()]) for one in some
+    )
+
+
+def tokens(measure: str, text: str) -> set[str]:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    if measure == "trigrams":
+        squeezed = re.sub(r"\s+", " ", folded).strip()
+        if len(squeezed) < 3:
+            return {squeezed} - {""}
+        return {a + b + c for a, b, c in zip(squeezed, squeezed[1:], squeezed[2:], strict=False)}
+    found: set[str] = set()
+    unspaced = r"[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff]+"
+    for run in re.findall(unspaced, folded):
+        found |= {run} if len(run) == 1 else {a + b for a, b in pairwise(run)}
+    rest = re.sub(unspaced, " ", folded)
+    return found | set(re.findall(r"[^\W_]+(?:[’.][^\W_]+)*", rest))
+
+
+def share(measure: str, one: str, other: str) -> Fraction:
+    a, b = tokens(measure, one), tokens(measure, other)
+    if not a or not b:
+        return Fraction(0)
+    return Fraction(len(a & b), min(len(a), len(b)) if measure == "containment" else len(a | b))
+
+
+Item = Mapping[str, Any]
+
+
+def alike(one: str | None, other: str | None, measure: str, least: str) -> bool:
+    if one is None or other is None:
+        return False
+    return share(measure, one, other) >= Fraction(least)
+
+
+class Query:
+    """A query, drawn, as text and as nested loops."""
+
+    def __init__(self, draw: random.Random, name: str) -> None:
+        self.name = name
+        self.kind = draw.choice(
+            ["plain", "plain", "after", "equal", "order", "either", "both", "chain", "own", "text"]
+        )
+        measures = ["words", "containment", "trigrams"]
+        self.asked = [
+            (draw.choice(measures), draw.choice([one for one in THRESHOLDS if "/" not in one]))
+            for _ in range(2)
+        ]
+        self.window = draw.choice([3, 8, 100])
+        self.constant = text(draw).replace("'", "")
+
+    def text(self) -> str:
+        (measure, least), (other_measure, other_least) = self.asked
+        by = "" if measure == "words" else f", '{measure}'"
+        first = f"similar(t, u{by}) >= {least}"
+        second = f"{other_least} <= similar(w/b, v/b, '{other_measure}')"
+        left, right = "S//i->v[./a->t][./k->k]", "T//i->w[./a->u][./k->l]"
+        if self.kind == "own":
+            left = "S//i->v[./a->t][./k->k][./b->s]"
+        predicate = {
+            "equal": f"{first} AND k = l",
+            "order": f"{first} AND k < l",
+            "either": f"{first} OR {second}",
+            "both": f"{first} AND {second}",
+            "own": f"{first} AND similar(t, s, '{other_measure}') >= {other_least}",
+            "text": f"k = l AND similar(u, '{self.constant}'{by}) >= {least}",
+        }.get(self.kind, first)
+        operator = "FOLLOWED BY" if self.kind in ("after", "chain") else "JOIN"
+        query = f"{left} {operator} {{{predicate}, {self.window} s}} {right}"
+        if self.kind == "chain":
+            last = f"similar(t, x, '{other_measure}') >= {other_least}"
+            query += f" FOLLOWED BY {{{last}, {self.window} s}} S//i[./a->x]"
+        return f"-- name: {self.name}\n{query};\n"
+
+    def matches(self, items: Sequence[Item]) -> Iterator[tuple[str, ...]]:
+        (measure, least), (other_measure, other_least) = self.asked
+        lefts = [one for one in items if one["stream"] == "S" and {"a", "k"} <= one.keys()]
+        rights = [one for one in items if one["stream"] == "T" and {"a", "k"} <= one.keys()]
+        for v, w in product(lefts, rights):
+            apart = w["at"] - v["at"]
+            if abs(apart) > self.window or (self.kind in ("after", "chain") and apart <= 0):
+                continue
+            first = alike(v["a"], w["a"], measure, least)
+            second = alike(w.get("b"), v.get("b"), other_measure, other_least)
+            holds = {
+                "equal": first and v["k"] == w["k"],
+                "order": first and int(v["k"]) < int(w["k"]),
+                "either": first or second,
+                "both": first and second,
+                "own": first and alike(v["a"], v.get("b"), other_measure, other_least),
+                "text": v["k"] == w["k"] and alike(w["a"], self.constant, measure, least),
+            }.get(self.kind, first)
+            if not holds:
+                continue
+            if self.kind != "chain":
+                yield (v["id"], w["id"])
+                continue
+            for x in items:
+                after = x["stream"] == "S" and 0 < x["at"] - w["at"] <= self.window
+                if after and alike(v["a"], x.get("a"), other_measure, other_least):
+                    yield (v["id"], w["id"], x["id"])
+
+
+def drawn_items(draw: random.Random, number: int) -> list[Item]:
+    items = []
+    texts = [text(draw) for _ in range(12)]
+    for at in range(number):
+        item: dict[str, Any] = {"stream": draw.choice("ST"), "id": f"d{at}", "at": at}
+        for name in "ab":
+            if draw.random() < 0.9:
+                item[name] = draw.choice(texts) if draw.random() < 0.7 else text(draw)
+        if draw.random() < 0.95:
+            item["k"] = str(draw.randrange(3))
+        items.append(item)
+    return items
+
+
+def envelope(item: Item, draw: random.Random) -> dict[str, Any]:
+    values = {name: item[name] for name in "abk" if name in item}
+    made: dict[str, Any] = {"stream": item["stream"], "id": item["id"], "timestamp": item["at"]}
+    if draw.random() < 0.5:
+        return {**made, "json": {"i": values}}
+    parts = "".join(f"<{name}>{value}</{name}>" for name, value in values.items())
+    return {**made, "xml": f"<r><i>{parts}</i></r>"}
+
+
+def expected(queries: Sequence[Query], items: Sequence[Item]) -> Counter[tuple[str, ...]]:
+    return Counter((query.name, *found) for query in queries for found in query.matches(items))
+
+
+def said(matches: Sequence[xscl.Match]) -> Counter[tuple[str, ...]]:
+    return Counter((one.query, *one.documents) for one in matches)
+
+
+def batches(draw: random.Random, some: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    left = [*some]
+    while left:
+        size = draw.choice([1, 2, 7, 40])
+        yield left[:size]
+        left = left[size:]
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_drawn_likenesses(way: Way) -> None:
+    for number in range(times(2)):
+        draw = seeded("likeness", way.name, number)
+        queries = [Query(draw, f"q{i}") for i in range(6)]
+        items = drawn_items(draw, 60)
+        fed = [*batches(draw, [envelope(item, draw) for item in items])]
+        texts = "".join(one.text() for one in queries)
+
+        def make(options: Mapping[str, Any], texts: str = texts) -> xscl.Engine:
+            engine = xscl.Engine(**options)
+            engine.load(texts)
+            return engine
+
+        with way.taken() as options:
+            found = in_three_ways(lambda: make(options), fed, skipping=False)
+        assert said(found) == expected(queries, items), (number, texts)
+
+
+@pytest.mark.drawn
+def test_queries_come_and_go() -> None:
+    """With `history`, and over a restart; a query sees what came after it, or all."""
+    for number in range(times(6)):
+        draw = seeded("likeness, live", number)
+        queries = [Query(draw, f"q{i}") for i in range(5)]
+        items = drawn_items(draw, 50)
+        half = len(items) // 2
+        fed = [envelope(item, draw) for item in items]
+        with xscl.Engine() as engine:
+            for one in queries[:3]:
+                engine.load(one.text())
+            found = [
+                match for some in batches(draw, fed[:half]) for match in engine.publish_many(some)
+            ]
+            engine.cancel("q0")
+            late = engine.load(queries[3].text(), history=True)
+            found += [match for one in late for match in one.found]
+            engine.load(queries[4].text())
+            found += [
+                match for some in batches(draw, fed[half:]) for match in engine.publish_many(some)
+            ]
+        assert said(found) == (
+            expected(queries[:1], items[:half])
+            + expected(queries[1:4], items)
+            + expected(queries[4:], items[half:])
+        ), (number, [one.text() for one in queries])
+
+
+@pytest.mark.drawn
+def test_a_restart_changes_nothing(tmp_path: Path) -> None:
+    draw = seeded("likeness, restart")
+    queries = [Query(draw, f"q{i}") for i in range(12)]
+    items = drawn_items(draw, 80)
+    fed = [envelope(item, draw) for item in items]
+    (tmp_path / "q.xscl").write_text("".join(one.text() for one in queries))
+    found = []
+    for part in range(4):
+        (tmp_path / f"{part}.jsonl").write_text(
+            "".join(json.dumps(one) + "\n" for one in fed[part * 20 : part * 20 + 20])
+        )
+        out = command(
+            "run", "q.xscl", "--events", f"{part}.jsonl", "--state", "s.duckdb", at=tmp_path
+        )
+        found += [json.loads(line) for line in out.stdout.splitlines()]
+    counted = Counter((one["query"], *one["documents"]) for one in found)
+    assert counted == expected(queries, items)
