@@ -80,9 +80,19 @@ def _time(words: Words, stage: JoinOperator, at: str) -> Iterator[str]:
 
 def _equalities(disjunct: Disjunct, words: Words, stage: JoinOperator, at: str) -> Iterator[str]:
     window = stage.constraint.window
-    if not stage.graph.value_joins:
-        within = "of all time" if window is None else f"within {span(window)}"
-        between = at or " between the blocks"
+    within = "of all time" if window is None else f"within {span(window)}"
+    between = at or " between the blocks"
+    leading = stage.plan.leading(stage.thresholds)
+    if stage.graph.value_joins:
+        pass
+    elif leading is not None:
+        edge, _ = leading
+        left, right = (words.node(stage.assignment[node]) for node in (edge.left, edge.right))
+        yield (
+            f"no equality{between}: documents are looked up by the first tokens of {left} and "
+            f"{right} ({edge.measure})"
+        )
+    else:
         yield f"no equality{between}: a cross product {within}"
     for edge in stage.graph.value_joins:
         left, right = (disjunct.patterns[node].functions for node in (edge.left, edge.right))

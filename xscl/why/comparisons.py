@@ -98,7 +98,7 @@ def _satisfied(
     left, right = (
         values_of(_sorted(pair[side] for pair in holding), firsts[side]) for side in (0, 1)
     )
-    return replace(finding, left=left, right=right, note=closest and closest.words)
+    return replace(finding, left=left, right=right, note=None if closest is None else closest.words)
 
 
 @dataclass(frozen=True, slots=True)
