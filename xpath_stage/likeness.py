@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import regex
 
-__all__ = ["MEASURES", "WHOLE", "Alike", "alike_of", "likeness", "tokens"]
+__all__ = ["MEASURES", "WHOLE", "Alike", "alike_of", "likeness", "share", "tokens"]
 
 MEASURES = ("words", "containment", "trigrams")
 """Jaccard's index of the words; the part of the fewer words that are among the others; Jaccard's
@@ -47,7 +47,7 @@ class Alike(NamedTuple):
 
     def holds(self, one: str, other: str) -> bool:
         """Whether two texts are as alike as that."""
-        sets = tokens(self.measure, one), tokens(self.measure, other)
+        sets = _tokens(self.measure, one), _tokens(self.measure, other)
         return likeness(self.measure, *sets) >= self.threshold
 
 
@@ -86,6 +86,18 @@ def tokens(measure: str, text: str) -> frozenset[str]:
     for run in runs:
         words.update(map("".join, pairwise(run)) if len(run) > 1 else run)
     return frozenset(words)
+
+
+_tokens = lru_cache(maxsize=50_000)(tokens)
+
+
+def share(one: str, other: str, measure: str = "words") -> float:
+    """The likeness of two texts as a number from 0 to 1, of six decimals.
+
+    >>> share("Apple unveils M3", "apple unveils the M3"), share("", "")
+    (0.75, 0.0)
+    """
+    return likeness(measure, _tokens(measure, one), _tokens(measure, other)) / WHOLE
 
 
 def likeness(measure: str, one: Set[str], other: Set[str]) -> int:

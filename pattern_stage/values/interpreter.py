@@ -30,6 +30,7 @@ from xscl.pattern_stage.values.terms import (
     Truth,
     leaves,
 )
+from xscl.xpath_stage.likeness import share
 from xscl.xpath_stage.values import canonical_url, normalize_space
 
 __all__ = ["Interpreter"]
@@ -147,6 +148,8 @@ class Interpreter(ABC):
                 return self.number(arguments[0])
             case "string-length":
                 return float(len(texts[0]))
+            case "similar":
+                return share(*texts)
             case "concat" | "string":
                 return "".join(texts)
         return _TEXTUAL[function](texts[0])

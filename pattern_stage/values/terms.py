@@ -252,8 +252,8 @@ class Negative:
 @dataclass(frozen=True, slots=True)
 class Call:
     """A function: `canonical string-length lower-case upper-case normalize-space concat string
-    number abs min max`; within normal forms `kept`, a number that is missing where it is not
-    finite."""
+    number abs min max similar`; within normal forms `kept`, a number that is missing where it is
+    not finite."""
 
     function: str
     arguments: tuple[Term, ...]
@@ -262,7 +262,7 @@ class Call:
 Term = Leaf | Arithmetic | Negative | Call
 
 _NUMERIC = frozenset(
-    ["string-length", "number", "abs", "min", "max", "kept", "count", "sum", "avg"]
+    ["string-length", "number", "abs", "min", "max", "similar", "kept", "count", "sum", "avg"]
 )
 """The functions and aggregates whose value is a number."""
 

@@ -281,6 +281,10 @@ class TermTexts(ABC):
             case Call("string-length", (argument,)):
                 value = self._text(argument)
                 return _Value.of([value], f"len({value.text})")
+            case Call("similar", arguments):
+                values = [self._argument(one) for one in arguments]
+                inside = ", ".join(value.text for value in values)
+                return _Value.of(values, f"share({inside})")
             case Call("number", (argument,)):
                 return self._number(argument)
             case Call("kept", (argument,)):

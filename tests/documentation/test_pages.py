@@ -75,7 +75,8 @@ REFUSED = {
     "wrapped: FUNCTION _LPAR _RPAR",
     "wrapped: FUNCTION _LPAR _argument __wrapped_star _RPAR",
 }
-"""What the grammar reads so that it can be refused well."""
+"""What the grammar reads so that it can be refused well, or for `similar`, which has a page of its
+own."""
 
 
 def production(rule: Rule) -> str:

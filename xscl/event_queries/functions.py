@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from xscl.counts import counted
 from xscl.language.problems import enumerated
 from xscl.language.syntax import Call
+from xscl.language.values.calls import bad_measure
 from xscl.pattern_stage.algebra.nodes.aggregate import is_aggregate
 
 __all__ = ["NUMERIC", "OWN", "TESTS", "bad_call", "may_aggregate", "nearest"]
@@ -18,6 +19,7 @@ _MANY = 1_000
 TESTS = {"contains": (2, 2), "starts-with": (2, 2), "ends-with": (2, 2), "matches": (2, 2)}
 _FUNCTIONS = {
     "canonical": (1, 1),
+    "similar": (2, 3),
     "string-length": (1, 1),
     "lower-case": (1, 1),
     "upper-case": (1, 1),
@@ -44,7 +46,7 @@ _ELSEWHERE = {"mean": "avg", "total": "sum", "len": "string-length", "trim": "no
 """The names that other languages have for some."""
 OWN = frozenset(["document", "timestamp"])
 """The functions without arguments: the id and the time of the document that an event is."""
-NUMERIC = frozenset(["number", "string-length", "abs", "min", "max", "timestamp"])
+NUMERIC = frozenset(["number", "string-length", "abs", "min", "max", "similar", "timestamp"])
 """The functions that are arithmetic."""
 
 
@@ -72,8 +74,10 @@ def bad_call(call: Call, *, test: bool, aggregate: bool, selected: bool = False)
     arities = TESTS if test else _AGGREGATES if is_aggregate(name, given) else _FUNCTIONS
     least, most = arities[name]
     if least <= given <= most:
-        return None
+        return bad_measure(call) if name == "similar" else None
     takes = f"{least} or more arguments" if most == _MANY else counted(least, "argument")
+    if least < most < _MANY:
+        takes = f"{least} or {counted(most, 'argument')}"
     shown = name.upper() if name in _AGGREGATES else name
     return f"`{shown}()` takes {takes}, found {given}"
 

@@ -87,10 +87,10 @@ def _equalities(disjunct: Disjunct, words: Words, stage: JoinOperator, at: str) 
         pass
     elif leading is not None:
         edge, _ = leading
-        left, right = (words.node(stage.assignment[node]) for node in (edge.left, edge.right))
+        one, other = (words.node(stage.assignment[node]) for node in (edge.left, edge.right))
         yield (
-            f"no equality{between}: documents are looked up by the first tokens of {left} and "
-            f"{right} ({edge.measure})"
+            f"no equality{between}: documents are looked up by the first tokens of {one} and "
+            f"{other} ({edge.measure})"
         )
     else:
         yield f"no equality{between}: a cross product {within}"

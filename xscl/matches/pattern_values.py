@@ -23,7 +23,7 @@ from xscl.pattern_stage.values.numbers import aggregate, divide, number_of, rema
 from xscl.pattern_stage.values.terms import Attribute
 from xscl.patterns.compile import CompiledPattern, attribute
 from xscl.times import to_seconds
-from xscl.xpath_stage import number_text
+from xscl.xpath_stage import likeness, number_text
 from xscl.xpath_stage.values import canonical_url
 
 if TYPE_CHECKING:
@@ -159,6 +159,14 @@ class Values:
                     return next((number_of(one.string()) for one in nodes(taken)), float("nan"))
 
                 return single
+            case syntax.Call("similar", arguments):
+                readers = [self.reader(one) for one in arguments]
+
+                def similar(taken: Taken) -> float:
+                    some = [one.string() for texts in readers for one in texts(taken)[:1]]
+                    return likeness.share(*some) if len(some) == len(readers) else nan
+
+                return similar
             case syntax.Call():
                 called = self.reader(value)
                 return lambda taken: next((number_of(one.string()) for one in called(taken)), nan)

@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -244,3 +244,92 @@ def test_a_restart_changes_nothing(tmp_path: Path) -> None:
         found += [json.loads(line) for line in out.stdout.splitlines()]
     counted = Counter((one["query"], *one["documents"]) for one in found)
     assert counted == expected(queries, items)
+
+
+@pytest.mark.drawn
+def test_events_that_are_alike() -> None:
+    """As a condition and as a value, in patterns and event queries."""
+    for number in range(times(20)):
+        draw = seeded("likeness, events", number)
+        measure = draw.choice(["words", "containment", "trigrams"])
+        least = draw.choice(["0.25", "0.4", "0.5", "0.75", "1"])
+        by = "" if measure == "words" else f", '{measure}'"
+        texts = [text(draw) if draw.random() < 0.9 else None for _ in range(14)]
+        pairs = {
+            (i, j): float(int(share(measure, one, other) * 10**6)) / 10**6
+            for (i, one), (j, other) in combinations(enumerate(texts), 2)
+            if one is not None and other is not None
+        }
+        alike_ones = {pair: value for pair, value in pairs.items() if value >= float(least)}
+        next_ones = {
+            pair
+            for pair in alike_ones
+            if not any((pair[0], between) in alike_ones for between in range(pair[0] + 1, pair[1]))
+        }
+        with xscl.Engine(lateness=0) as engine:
+            engine.load(
+                f"-- name: pattern\nSELECT similar(a.t, b.t{by}) AS s "
+                f"FROM EVENT SEQ(S a, S b) WHERE similar(a.t, b.t{by}) >= {least};\n"
+                f"-- name: next\nSELECT n_1, n, similar(t_1, t{by}) AS s "
+                f"FROM S NEXT{{similar($1.t, $2.t{by}) >= {least}}} S;\n"
+            )
+            found = engine.publish_many(
+                {
+                    "stream": "S",
+                    "id": str(i),
+                    "timestamp": i,
+                    "json": {"n": i} | ({} if one is None else {"t": one}),
+                }
+                for i, one in enumerate(texts)
+            )
+            found += engine.flush()
+        of: dict[str, dict[tuple[int, int], Any]] = {"pattern": {}, "next": {}}
+        for match in found:
+            result: Any = match.result
+            pair = match.documents or (result["n_1"], result["n"])
+            of[match.query][int(pair[0]), int(pair[1])] = result["s"]
+        assert of["pattern"] == alike_ones
+        assert of["next"] == {pair: alike_ones[pair] for pair in next_ones}
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("S//a->x JOIN {similar(x, y)} T//b->y", "compared with nothing"),
+        ("S//a->x JOIN {similar(x, y) > 0.6} T//b->y", "compared otherwise"),
+        ("S//a->x JOIN {similar(x, y) <= 0.6} T//b->y", "compared otherwise"),
+        ("S//a->x JOIN {similar(x, y) >= 'much'} T//b->y", "a number above 0"),
+        ("S//a->x JOIN {similar(x, y) >= 0} T//b->y", "a number above 0"),
+        ("S//a->x JOIN {similar(x, y) >= 1.5} T//b->y", "a number above 0"),
+        ("S//a->x JOIN {similar(x, y) >= 0.1234567} T//b->y", "six decimals"),
+        ("S//a->x JOIN {similar(x, y) >= :t} T//b->y", "a number above 0"),
+        ("S//a->x JOIN {similar(x, y, 'word') >= 0.6} T//b->y", "no measure"),
+        ("S//a->x JOIN {similar(x, y, y) >= 0.6} T//b->y", "no measure"),
+        ("S//a->x JOIN {similar(x) >= 0.6} T//b->y", "2 or 3 arguments"),
+        ("S//a->x JOIN {similar(x = y, y) >= 0.6} T//b->y", "found a comparison"),
+        ("S//a->x JOIN {number(similar(x, y)) >= 0.6} T//b->y", "is no value"),
+        ("S/a[similar(b, 'c') >= 0.6]", "a predicate has it"),
+        ("EVENT SEQ(S a, S b) WHERE similar(a.t) >= 0.6", "2 or 3 arguments"),
+        ("EVENT SEQ(S a, S b) WHERE similar(a.t, b.t, 'w') >= 0.6", "a measure"),
+        ("EVENT SEQ(S a, S b) WHERE canonical(a.t, b.t) = 'c'", "takes 1 argument"),
+        ("FILTER{similar(t) > 0.5}(S)", "2 or 3 arguments"),
+        ("FILTER{similar(t, 'x', t) > 0.5}(S)", "a measure"),
+        ("FILTER{similar(t, 'x')}(S)", "expected an operator"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(query: str, problem: str) -> None:
+    with xscl.Engine() as engine, pytest.raises(xscl.QueryError, match=problem):
+        engine.subscribe(query)
+
+
+def test_queries_that_differ_in_the_threshold_share_a_template() -> None:
+    with xscl.Engine() as engine:
+        for number in range(20):
+            engine.subscribe(
+                f"S/i->x JOIN {{similar(x, y) >= {0.5 + number / 50:g}, 1 day}} T/i->y",
+                name=f"q{number}",
+            )
+        engine.publish("S", "<i>a b c d e f g h i j</i>", id="s", timestamp=1)
+        found = engine.publish("T", "<i>a b c d e f g h</i>", id="t", timestamp=2)
+        assert {one.query for one in found} == {f"q{number}" for number in range(16)}
+        assert engine.stats()["templates"] == 1

@@ -19,7 +19,8 @@ EVENT_WORDS = ("FILTER", "WINDOW", "NEXT", "FOLD", "UNION", "GROUP")
 
 _FUNCTIONS = (
     *("contains", "starts-with", "ends-with", "matches", "string-length", "lower-case"),
-    *("upper-case", "normalize-space", "concat", "string", "number", "abs", "min", "max"),
+    *("upper-case", "normalize-space", "canonical", "similar", "concat", "string", "number"),
+    *("abs", "min", "max"),
     *("count", "sum", "avg", "argmax", "argmin"),
 )
 _KNOWN = {*_FUNCTIONS, *map(str.lower, EVENT_WORDS), "and", "or", "not", "from", "as", "by"}

@@ -32,6 +32,7 @@ from xscl.language.syntax import (
     Window,
 )
 from xscl.language.values.build import build_condition, build_consistency, build_value, compared
+from xscl.language.values.calls import bad_call
 
 __all__ = [
     "build_block",
@@ -188,9 +189,13 @@ def _leaf(builder: Builder, node: Branch, depth: int) -> Value:
             function, read = node.children
             return Aggregate(as_token(function).lower(), _read(builder, read), builder.first(node))
         case "call":
-            called, argument = node.children
-            value = build_value(builder, as_branch(argument), depth + 1, _leaf)
-            return Call(as_token(called).lower(), (value,), builder.first(node))
+            called, *given = node.children
+            values = [build_value(builder, as_branch(one), depth + 1, _leaf) for one in given]
+            call = Call(as_token(called).lower(), tuple(values), builder.first(node))
+            problem = bad_call(call)
+            if problem is not None:
+                builder.note(call.at, problem)
+            return call
     return _read(builder, node)
 
 

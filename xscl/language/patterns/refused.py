@@ -55,7 +55,7 @@ def meant_by_pattern(pattern: str, at: int) -> Problem | None:
     if not asks and pattern.startswith("+", at) and before.rstrip().endswith(")"):
         return Problem(at, "`+` repeats one component, not a sequence; publish the sequence first")
     if asks and pattern.startswith("(", at) and (word := _CALL.search(before)) is not None:
-        known = "avg, sum, min, max, count and canonical"
+        known = "avg, sum, min, max, count, canonical and similar"
         problem = f"`{word[1]}()` is no function of patterns, only {known}"
         return Problem(word.start(), problem)
     if asks and pattern.startswith(".", at) and (word := _CALL.search(before)) is not None:
