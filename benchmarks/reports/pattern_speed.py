@@ -53,7 +53,7 @@ class Measured:
             self.all.documents,
             number(self.all.per_second),
             f"{self.all.percentile(99) * 1e6:,.0f}",
-            number(self.all.per_second / self.floor.per_second),
+            self.all.per_second / self.floor.per_second,
             self.all.matches,
         )
 
