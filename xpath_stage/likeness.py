@@ -71,7 +71,7 @@ def tokens(measure: str, text: str) -> frozenset[str]:
     >>> sorted(tokens("words", "Apple's M3: the M3 chip")), sorted(tokens("words", "東京都へ"))
     (["apple's", 'chip', 'm3', 'the'], ['京都', '東京', '都へ'])
     >>> sorted(tokens("trigrams", "J. Doe")), tokens("words", "…")
-    (['. d', 'doe', ' do', 'j. '], frozenset())
+    ([' do', '. d', 'doe', 'j. '], frozenset())
     """
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if measure == "trigrams":
