@@ -94,8 +94,9 @@ def written(processor: JoinProcessor) -> dict[str, Any]:
 def test_what_is_left_is_what_never_went(some: dict[int, Asked], toggled: list[int | None]) -> None:
     """Queries come and go, in whatever order they are written; None writes."""
     with duckdb.connect() as one, duckdb.connect() as other:
-        processor, fresh = JoinProcessor(lambda: one, float, likeness), JoinProcessor(
-            lambda: other, float, likeness
+        processor, fresh = (
+            JoinProcessor(lambda: one, float, likeness),
+            JoinProcessor(lambda: other, float, likeness),
         )
         there: set[int] = set()
         for number in toggled:
