@@ -69,6 +69,8 @@ JOBS = (
         inverse=True),
     Job("10,000 sequences that differ in constants", "pattern_speed", "three steps, alike",
         "events/s", "of the floor", inverse=True),
+    Job("a total over a sliding window, by group", "pattern_speed", "a total", "events/s",
+        "of the floor", inverse=True),
     Job("400,000 event queries, counted", "event_speed", "LinearStat", "events/s"),
 )  # fmt: skip
 

@@ -40,6 +40,7 @@ USERS = (
     "user_table",
     "growth",
     "peers",
+    "pattern_peers",
     "feed_readers",
     "pattern_speed",
     "personalised",
