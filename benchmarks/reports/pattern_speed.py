@@ -92,8 +92,8 @@ def run(scale: Scale) -> Report:
         f"`SEQ` of three of 20 types with [id] (of {DOMAIN} values), a predicate of one event and "
         "one of two, WITHIN 10,000 s at one event a second. p1s3: SASE+'s Kleene plus under "
         f"skip_till_next_match, partition windows of 500. Batches of {BATCH:,}, or one by one; "
-        "the floor is `json.loads` alone. A total: the sum of an attribute by another over the last "
-        "1,000 s, an event query. "
+        "the floor is `json.loads` alone. A total: the sum of an attribute by another over the "
+        "last 1,000 s, an event query. "
         f"Alike: {similar:,} queries with other constants over as many values. "
         "Most types are of no query.",
         (
