@@ -15,7 +15,9 @@ __all__ = ["AlikeTexts", "Measures", "Tokens", "alike_pairs"]
 
 _WHOLE = 1_000_000
 _CACHED = 200_000
-"""The maximal number of texts whose tokens are cached, and of pairs that are."""
+"""The maximal number of pairs that are cached."""
+_TEXTS = 20_000
+"""The maximal number of texts whose tokens are cached, beyond those that are indexed."""
 _FEWEST = 1_000
 """The least number of new texts after which tokens are ordered again."""
 _UNKNOWN = float("-inf")
@@ -45,7 +47,7 @@ class Tokens:
         """The tokens of a string."""
         found = self._of.get((measure, string))
         if found is None:
-            if len(self._of) >= _CACHED:
+            if len(self._of) >= _TEXTS:
                 self._of.clear()
             text = self._text(string)
             found = frozenset[str]() if text is None else self.measures.tokens(measure, text)

@@ -43,6 +43,8 @@ USERS = (
     "pattern_peers",
     "feed_readers",
     "pattern_speed",
+    "likeness",
+    "likeness_quality",
     "personalised",
     "stage_one_items",
     "stage_one_patterns",

@@ -47,6 +47,7 @@ QUICKEST = (
     "automata_levels",
     "automata_ignorable",
     "adversarial",
+    "likeness_quality",
     "durability",
     "sase_stacks",
     "sase_joins",
