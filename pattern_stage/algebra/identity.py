@@ -13,7 +13,7 @@ from xscl.pattern_stage.algebra.nodes.map import Map
 from xscl.pattern_stage.algebra.nodes.union import INNER, SIDE
 from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts
 
-__all__ = ["frozen", "is_document", "same"]
+__all__ = ["frozen", "is_document", "may_repeat", "same"]
 
 _PLAIN = frozenset([str, int, float, type(None)])
 
@@ -43,6 +43,16 @@ def is_document(node: Node) -> bool:
             return is_document(node.left) or is_document(node.right)
         case _:
             return False
+
+
+def may_repeat(node: Node) -> bool:
+    """Whether two events of a node may be equal.  Composites differ in their events, but for those
+    of a union with a variable in both branches: an event of either may be the same document's."""
+    if not node.variables:
+        return True
+    if isinstance(node, Union) and {*node.left.variables} & {*node.right.variables}:
+        return True
+    return any(may_repeat(one) for one in node.parts if one.variables)
 
 
 def same(node: Node, layout: Layouts) -> Callable[[Any], Hashable]:
