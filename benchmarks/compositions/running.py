@@ -108,27 +108,20 @@ class Work:
 
 def work_of(
     plan: Plan, streams: tuple[int, ...], seconds: float = 20, warm: float = 10
-) -> dict[tuple[str, ...], Work]:
-    """What the `;` of a plan do in a second, by their variables, in a run."""
+) -> list[Work]:
+    """What the `;` of a plan do in a second, in the order of `operators`, in a run."""
     low = lowered(plan, ())
     stage = EventStage(UNSHARED)
     stage.add(0, low.root, streams, low.constants)
-    every = {
-        one.node.variables: _counted(one)
-        for one in stage._in_order.operators
-        if isinstance(one, StateOperator)
-    }
+    every = [_counted(one) for one in stage._in_order.operators if isinstance(one, StateOperator)]
     for events, watermark in stream_of(warm + seconds):
         stage.take(events)
         stage.advance(watermark)
         stage.counts()
         if watermark == warm * SECOND:
-            for work in every.values():
+            for work in every:
                 work.made = work.touched = 0.0
-    return {
-        variables: Work(work.made / seconds, work.touched / seconds)
-        for variables, work in every.items()
-    }
+    return [Work(work.made / seconds, work.touched / seconds) for work in every]
 
 
 def _counted(operator: StateOperator) -> Work:

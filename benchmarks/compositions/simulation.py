@@ -82,23 +82,20 @@ def _prepared(query: Query, costs: Costs, *, rewriting: bool) -> Prepared:
     made = rewritten(query.plan, RATES, without=() if rewriting else SWITCHES)
     root = made.root
     if costs == "run":
-        root, _ = _as_measured(root, work_of(made.plan, query.streams))
+        root = _as_measured(root, iter(work_of(made.plan, query.streams)))
     return Prepared(root, canonicals(root, (), lambda one: one.type))
 
 
-def _as_measured(
-    one: Operator, work: Mapping[tuple[str, ...], Work]
-) -> tuple[Operator, tuple[str, ...]]:
-    """An operator with what it and those below it have done in a run, and its variables."""
+def _as_measured(one: Operator, work: Iterator[Work]) -> Operator:
+    """An operator with what it and those below it have done in a run."""
     if one.event is not None:
-        return one, (one.event.variable,)
-    inputs, some = zip(*(_as_measured(each, work) for each in one.inputs), strict=True)
-    variables = tuple(variable for each in some for variable in each)
+        return one
+    inputs = tuple(_as_measured(each, work) for each in one.inputs)
     cpu = made = sum(each.flow.mu for each in inputs)
     if one.kind == ";":
-        did = work[variables]
+        did = next(work)
         cpu, made = cpu + did.touched, did.made
-    return replace(one, inputs=inputs, flow=replace(one.flow, mu=made), cpu=cpu), variables
+    return replace(one, inputs=inputs, flow=replace(one.flow, mu=made), cpu=cpu)
 
 
 @dataclass(frozen=True, slots=True)

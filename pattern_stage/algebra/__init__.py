@@ -21,6 +21,7 @@ from xscl.pattern_stage.algebra.functions import NAMES
 from xscl.pattern_stage.algebra.identity import frozen, is_document, may_repeat, same
 from xscl.pattern_stage.algebra.localised import Localised, Operators, typed
 from xscl.pattern_stage.algebra.normal_form import normal_form
+from xscl.pattern_stage.algebra.numbered import numbered
 from xscl.pattern_stage.algebra.texts import SideTexts
 from xscl.pattern_stage.layouts import Layouts
 from xscl.pattern_stage.values.terms import NULL
@@ -44,6 +45,7 @@ __all__ = [
     "mapped",
     "may_repeat",
     "normal_form",
+    "numbered",
     "published",
     "reader",
     "same",

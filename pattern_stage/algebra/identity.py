@@ -8,7 +8,7 @@ from typing import Any
 
 from xscl.pattern_stage.algebra.attributes import attributes
 from xscl.pattern_stage.algebra.compiled import events, values
-from xscl.pattern_stage.algebra.nodes import Node, Select, Source, Union
+from xscl.pattern_stage.algebra.nodes import Node, Repeat, Select, Source, Union
 from xscl.pattern_stage.algebra.nodes.map import Map
 from xscl.pattern_stage.algebra.nodes.union import INNER, SIDE
 from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts
@@ -47,12 +47,20 @@ def is_document(node: Node) -> bool:
 
 def may_repeat(node: Node) -> bool:
     """Whether two events of a node may be equal.  Composites differ in their events, but for those
-    of a union with a variable in both branches: an event of either may be the same document's."""
+    of a union with a variable in both branches, where an event of either may be the same
+    document's, and of an iteration in another, where chains may be cut in several ways."""
     if not node.variables:
         return True
     if isinstance(node, Union) and {*node.left.variables} & {*node.right.variables}:
         return True
+    if isinstance(node, Repeat) and _iterates(node.right):
+        return True
     return any(may_repeat(one) for one in node.parts if one.variables)
+
+
+def _iterates(node: Node) -> bool:
+    """Whether a part of a node is an iteration."""
+    return isinstance(node, Repeat) or any(map(_iterates, node.parts))
 
 
 def same(node: Node, layout: Layouts) -> Callable[[Any], Hashable]:
