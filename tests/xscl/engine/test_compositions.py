@@ -10,6 +10,7 @@ import pytest
 
 import xscl
 from xscl.errors import XSCLError
+from xscl.explain import as_json
 
 
 def event(stream: str, time: float, **values: object) -> dict[str, Any]:
@@ -208,3 +209,26 @@ def test_operators_are_shared_whatever_variables_are_called(
     told = [sorted(str(one.to_dict()) for one in some) for some in (together, alone)]
     assert told[0] == told[1]
     assert told[0]
+
+
+def test_explain_says_which_queries_have_an_operator() -> None:
+    rates = {"A": 128, "B": 1, "C": 128}
+    with xscl.Engine(rates=rates) as engine:
+        engine.subscribe(PART, name="part")
+        engine.subscribe("SELECT * FROM (A Z; (B P; C Q))", name="whole")
+        engine.subscribe(f"{PART} WHERE FILTER(X.k = Y.k)", name="other")
+        every = [as_json(one, engine._sample()) for one in engine._sample()]
+        text = engine.explain()
+    found: Any = every
+    shared = {
+        (one["name"], operator["plan"]): operator["queries"]
+        for one in found
+        for operator in one["operators"]
+    }
+    assert shared == {
+        ("part", "X ; Y"): ["part", "whole"],
+        ("whole", "P ; Q"): ["part", "whole"],
+        ("whole", "Z ; (P ; Q)"): ["whole"],
+        ("other", "X ; Y"): ["other"],
+    }
+    assert "also of" in text
