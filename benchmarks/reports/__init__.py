@@ -32,7 +32,7 @@ JOINS = (
     "figure_6_16",
 )
 """Chapter 6 of the thesis."""
-NEXT = ("next_operators", "next_queries", "next_nodes")
+NEXT = ("next_operators", "next_queries", "next_nodes", "next_fraud")
 """NEXT CEP, in a folder of their own."""
 AUTOMATA = ("automata", "automata_levels", "automata_ignorable")
 """AFA."""

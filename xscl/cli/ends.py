@@ -136,6 +136,8 @@ def _named(context: click.Context) -> Iterator[tuple[str, str, str]]:
         several = parameter.nargs == -1 or getattr(parameter, "multiple", False)
         for one in value or () if several else [value]:
             if one is not None:
-                text, path = ("=".join(one), one[1]) if isinstance(one, tuple) else (one, one)
+                text, path = (
+                    ("=".join(map(str, one)), one[1]) if isinstance(one, tuple) else (one, one)
+                )
                 if isinstance(path, str):
                     yield name, text if name == "queries" else f"{name} {text}", path

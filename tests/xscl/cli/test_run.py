@@ -59,6 +59,15 @@ def test_run_writes_matches_as_json_lines(folder: Path, events: str) -> None:
     assert "3 documents, 0 skipped, 2 matches" in done.stderr
 
 
+def test_run_with_rates(folder: Path) -> None:
+    """They choose plans, and no file is meant by them."""
+    (folder / "e.xscl").write_text("SELECT * FROM (S A; R B; R C)")
+    given = ("--rates", "S=128", "--rates", "R=1")
+    done = xscl("run", "e.xscl", "--events", "e.jsonl", *given, at=folder)
+    assert done.returncode == 0, done.stderr
+    assert [documents for _, documents in matches(done)] == [["d1", "d2", "d3"]]
+
+
 def test_run_reads_standard_input(folder: Path) -> None:
     events = (folder / "e.jsonl").read_text()
     done = xscl("run", "q.xscl", "--events", "-", "--batch", "2", at=folder, stdin=events)
