@@ -167,7 +167,9 @@ class Answers(EngineParts):
         if isinstance(dissection.compiled, CompiledAutomaton):
             if not documents:
                 return count_automaton(dissection, held)
-            withheld = Withheld(dissection.compiled.level or STRONG, mark, None if newest < 0 else newest)
+            withheld = Withheld(
+                dissection.compiled.level or STRONG, mark, None if newest < 0 else newest
+            )
             return why_automaton(dissection, given, held, withheld)
         if isinstance(dissection.compiled, CompiledComposition):
             if not documents:

@@ -292,9 +292,7 @@ class Catalogue:
         )
         feeds = tuple(stream for stream in (internal, dissection.feeds) if stream is not None)
         try:
-            return Wiring.of(
-                dissection, feeds, self._cancel, self.schemas.of, inner, level=level
-            )
+            return Wiring.of(dissection, feeds, self._cancel, self.schemas.of, inner, level=level)
         except BaseException:
             for one in inner:
                 self._unsubscribe(one)
