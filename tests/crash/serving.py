@@ -138,7 +138,7 @@ def run(folder: Path, sent: Sequence[dict[str, Any]], points: Sequence[str] = ()
                 continue
             assert not waiting, f"never at {waiting[0]}: too few lines"
             _read(server, found, last)
-            found.listed = [one["id"] for one in _get(server, "/matches?limit=1000")["matches"]]
+            found.listed = [*_listed(server)]
             entries = _get(server, "/streams/P/feed.json")["items"]
             found.fed = {one["id"] for one in entries}
             return found
@@ -165,6 +165,20 @@ def _get(server: Served, path: str) -> Any:
         reported = answer.read()
         assert answer.status == 200, reported
         return json.loads(reported)
+
+
+def _listed(server: Served) -> Iterator[str]:
+    """The ids of the matches of all pages; a page takes back what those before it had."""
+    after, there = "", dict[str, None]()
+    while (page := _get(server, f"/matches?limit=1000{after}"))["matches"]:
+        for one in page["matches"]:
+            if "retract" in one:
+                del there[one["retract"]]
+            else:
+                assert one["id"] not in there
+                there[one["id"]] = None
+        after = f"&after={page['next']}"
+    yield from there
 
 
 def _read(server: Served, found: Serving, last: str) -> str:
