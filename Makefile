@@ -89,6 +89,7 @@ endurance: $(VENV)/.dev
 	$(BIN)/python benchmarks/ingestion_kills.py
 	$(BIN)/python benchmarks/join_kills.py
 	$(BIN)/python benchmarks/crashes.py
+	$(BIN)/python benchmarks/serve_kills.py
 	$(BIN)/python benchmarks/serve_load.py
 	$(BIN)/python benchmarks/serve_load.py --state
 

@@ -322,6 +322,8 @@ class _Watch:
         """Prints the summary; the exit code."""
         report, output = self._report, self._options.output
         undelivered = self._outbox.close()
+        # What was handed over is noted: looking ahead closes the engine of a state file.
+        self._engine.commit()
         report.close(self._engine, table=self._form == TEXT, waits=True)
         if self._pending:
             kept = self._path is not None or self._engine.keeper is not None

@@ -23,6 +23,7 @@ from xscl.cli.feeds.polling import LEAST_WAIT, Polling, Unkept
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE, Level, log_of_command
 from xscl.cli.options import (
     SOURCE,
+    Consistency,
     QueriesOrNone,
     Revisable,
     by_default,
@@ -114,6 +115,7 @@ class Options(Polling):
         int, _number(100_000, "How many of the newest matches are retained for later requests.")
     ]
     revisable: Revisable
+    consistency: Consistency
     most_matches: Annotated[
         int,
         _number(
@@ -191,6 +193,7 @@ def _serve_once(
             on_stop=report_stop,
             most_matches=options.most_matches,
             revisable=options.revisable or None,
+            consistency=options.consistency,
         )
         stack.enter_context(engine)
         leave_imported()
