@@ -277,7 +277,12 @@ PERIOD = Kind("DURATION", _period)
 SOURCE = assignment("STREAM=SOURCE", "S=feeds/")
 
 FORM = click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Text for people, or JSON for programs.",
 )
 Form = Annotated[str, group(FORM)]
 OUTPUT = ("-o", "--output")

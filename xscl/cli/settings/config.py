@@ -1,4 +1,4 @@
-"""`xscl config`: the options of the commands that read `xscl.toml`, and the source of each value."""
+"""`xscl config`: the options of the commands that read `xscl.toml`, each with its source."""
 
 from __future__ import annotations
 
