@@ -207,7 +207,7 @@ def _setting(
     def text(one: object, kind: str = "") -> str:
         if isinstance(option.type, _NUMBERS):
             right = isinstance(one, int) and not isinstance(one, bool)
-        elif isinstance(option.type, _TEXTS):
+        elif isinstance(option.type, _TEXTS) or _is_table(option):
             right = isinstance(one, str)
         else:  # durations, sizes, rates
             right = isinstance(one, str | int | float) and not isinstance(one, bool)

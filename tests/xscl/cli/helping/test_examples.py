@@ -1,5 +1,5 @@
-"""The examples of commands are run, in one folder and in order, as are the helps; what runs on Spark
-is only checked for its options, as tests/xscl/spark runs it."""
+"""The examples of commands are run, as are the helps; what runs on Spark is only checked for its
+options, as tests/xscl/spark runs it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ EVENTS = '{"stream": "S", "id": "1", "timestamp": 0, "xml": "<item><title>RSS</t
 def server() -> Iterator[Server]:
     with serving() as server:
         server.site["/feed"] = Reply(body=rss(channel="<item><title>RSS</title></item>"))
-        server.site["/"] = Reply(
-            body=b'<link rel="alternate" type="application/rss+xml" href="feed">'
-        )
+        link = b'<link rel="alternate" type="application/rss+xml" href="/feed">'
+        page = b"<!doctype html><html><head>" + link + b"</head></html>"
+        server.site["/"] = Reply(headers=(("Content-Type", b"text/html"),), body=page)
         yield server
 
 
@@ -72,7 +72,9 @@ def test_an_example(name: str, line: str, folder: Path, server: Server) -> None:
         words += ["--allow-private", "--port", "0"]
         with started(*words, at=folder) as one:
             until = time.monotonic() + 60
-            while "serving at" not in one.streams[2].read_text() and time.monotonic() < until:
+            said = one.streams[2]
+            while not (said.exists() and "serving at" in said.read_text()):
+                assert time.monotonic() < until
                 time.sleep(0.05)
             one.send(15)
             done = one.done()
