@@ -81,7 +81,7 @@ def test_an_example(name: str, line: str, folder: Path, server: Server) -> None:
             done = one.done()
     else:
         if words[:2] == ["sample", "mine"] and (folder / "mine").exists():
-            words[1] = "other"
+            words[1] = f"other{len([*folder.iterdir()])}"
         done = xscl(*words, at=folder, stdin=stdin)
     assert done.returncode == 0, done.stderr
 
