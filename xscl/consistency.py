@@ -58,7 +58,10 @@ class Level(NamedTuple):
             return f"strong, waits for {waits}"
         if self.name == "weak":
             return "weak"
-        what = "told at once, taken back until the watermark is there"
+        until = "until the watermark is there"
+        if waits.startswith("nothing"):
+            until = "where a document of it is"
+        what = f"told at once, taken back {until}"
         return f"{self}: {what}"
 
     def __str__(self) -> str:

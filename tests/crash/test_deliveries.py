@@ -8,14 +8,20 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
 from tests.commands import started, xscl
 from tests.crash.harness import crashing
 from tests.xscl.web.loopback import Reply, Request, Server, rss
+from xscl.polling import clock
 
 QUERIES = """\
 -- name: answer
@@ -33,9 +39,9 @@ KILLS = [
 ]  # fmt: skip
 
 
-def feed(name: str, minute: int, shown: int = ITEMS) -> bytes:
+def feed(name: str, minute: int, shown: int = ITEMS, guid: str | None = None) -> bytes:
     items = (
-        f"<item><guid>{name}{number}</guid><title>{name} {number}</title>"
+        f"<item><guid>{guid or name}{number}</guid><title>{name} {number}</title>"
         f"<link>http://x.example/{number}</link>"
         f"<pubDate>Mon, 01 Jun 2026 10:{minute:02}:{number:02} GMT</pubDate></item>"
         for number in range(shown)
@@ -91,6 +97,69 @@ def test_killed_watches_hand_each_match_over(server: Server, tmp_path: Path, sin
     assert all(match == by_id[str(match["id"])] for match in found)
     assert xscl(*arguments, at=tmp_path).returncode == 0
     assert len(reported()) == len(found)
+
+
+EDITS = [
+    ["before delivery", "after delivery:2"],
+    ["after commit", "before delivery:2", "after delivery:3"],
+    ["within commit", "after delivery", "before close"],
+]
+"""The kills of each poll: the matches of the one before are taken back in it."""
+
+
+@pytest.mark.parametrize("sink", ["exec", "webhook"])
+def test_killed_watches_hand_over_what_is_taken_back(
+    server: Server, tmp_path: Path, sink: str
+) -> None:
+    (tmp_path / "q.xscl").write_text("-- name: all\nS/item")
+    taken = tmp_path / "taken.jsonl"
+    taken.touch()
+    got: list[str] = []
+
+    def take(request: Request) -> Reply:
+        got.append(request.body.decode())
+        return Reply()
+
+    server.site["/hook"] = take
+    hand = {
+        "exec": ("--exec", COMMAND),
+        "webhook": ("--webhook", server.url("/hook")),
+    }
+    arguments = (
+        "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--once", "--every", "1 s",
+        "--revisable", "S", "--consistency", "middle", "--allow-private", "--state", "s.duckdb",
+        *hand[sink],
+    )  # fmt: skip
+    for hour, kills in enumerate(EDITS):
+        server.site["/s"] = Reply(body=feed(f"edit {hour} of ", 1, shown=3, guid="s"))
+        for kill in [*kills, ""]:
+            around = partial(_at_hour, 12 + hour)
+            done = xscl(*arguments, at=tmp_path, environment=crashing(kill), around=around)
+            assert done.returncode in (0, -signal.SIGKILL), done.stderr
+        assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in [*got, *taken.read_text().splitlines()] if line]
+    # An edited item keeps its id, and so does its match.
+    of_match: dict[str, list[str]] = {}
+    for one in found:
+        said = "" if "retract" in one else one["result"].partition("<title>")[2][:6]
+        of_match.setdefault(one.get("retract") or one["id"], []).append(said)
+    assert len(of_match) == 3
+    for said in of_match.values():
+        assert {*said} == {"edit 0", "", "edit 1", "edit 2"}
+        assert said.count("") >= 2
+        assert (said[0], said[-1]) == ("edit 0", "edit 2")
+        assert "" in said[said.index("edit 1") : said.index("edit 2")]
+    # Though a match may still be taken back, that it was handed over is known.
+    assert xscl(*arguments, at=tmp_path, around=around).returncode == 0
+    assert len(got) + len(taken.read_text().splitlines()) == len(found)
+
+
+@contextmanager
+def _at_hour(hour: int) -> Iterator[None]:
+    """Around a command, in its process: so many hours after the beginning of June 2026."""
+    ahead = datetime(2026, 6, 1, hour, tzinfo=UTC).timestamp() - time.time()
+    with mock.patch.object(clock, "time", SimpleNamespace(time=lambda: time.time() + ahead)):
+        yield
 
 
 SLOW = """sh -c 'read -r match; printf x >> begun; [ -e go ] || exec sleep 300;

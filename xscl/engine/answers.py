@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from xscl.consistency import STRONG
 from xscl.counts import counted
 from xscl.documents.intake import Skipped
 from xscl.engine.parts import EngineParts
@@ -163,12 +164,12 @@ class Answers(EngineParts):
                         )
             clocks, mark = self._intake.clocks, self._intake.watermark
             newest = max((clocks.get(one, -1) for one in dissection.streams), default=-1)
-            default = self._queries.levels.default
         if isinstance(dissection.compiled, CompiledAutomaton):
             if not documents:
                 return count_automaton(dissection, held)
-            level = dissection.compiled.level or default
-            withheld = Withheld(level, mark, None if newest < 0 else newest)
+            withheld = Withheld(
+                dissection.compiled.level or STRONG, mark, None if newest < 0 else newest
+            )
             return why_automaton(dissection, given, held, withheld)
         if isinstance(dissection.compiled, CompiledComposition):
             if not documents:

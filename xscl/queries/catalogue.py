@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from xscl.consistency import Level
 from xscl.documents.composites import DerivedStream
 from xscl.documents.retention import Shape
 from xscl.errors import QueryError, StateError, XSCLError, line_and_column
@@ -25,7 +26,6 @@ from xscl.queries.subscription import Subscription
 from xscl.xpath_stage import XPathEvaluator, foreign_character
 
 if TYPE_CHECKING:
-    from xscl.consistency import Level
     from xscl.dissection.parts import Disjunct, Dissection
     from xscl.documents.revisable import Revisable
     from xscl.language.alike import TextPlace
@@ -124,12 +124,12 @@ class Catalogue:
         """Subscribes a query under its name, which is free; it sees the documents from number
         `since` on.  Raises QueryError if it would close a cycle of streams."""
         self.graph.check(dissection)
-        wiring = self._wiring(dissection, None, since)
+        wiring = self._wiring(dissection, None, since, self.levels.default)
         return self.add_alike(wiring, dissection.query.name, since, on_match)
 
     def alike(self, prepared: Prepared) -> Wiring | None:
         """What the subscriptions of a query have in common that differ in their names alone."""
-        return self.shared.wiring(prepared, self._cancel, self.schemas.of)
+        return self.shared.wiring(prepared, self._cancel, self.schemas.of, self.levels.default)
 
     def since_before(self, position: int, retained: int) -> int:
         """In place of the number of the first document that a query sees that of one which sees
@@ -276,27 +276,38 @@ class Catalogue:
 
     # Inside.
 
-    def _wiring(self, dissection: Dissection, internal: str | None, since: int) -> Wiring:
-        """The wiring of a query, whose sub-queries are subscribed."""
+    def _wiring(
+        self, dissection: Dissection, internal: str | None, since: int, around: Level
+    ) -> Wiring:
+        """The wiring of a query, whose sub-queries are subscribed; they go by its consistency, as
+        it does by that of the query `around` it."""
         from xscl.queries.wiring import Wiring
 
+        level = self._asked(dissection.query) or around
         inner = tuple(
-            self._subscribe(self._wiring(below, stream, since), below.query.name, since, None)
+            self._subscribe(
+                self._wiring(below, stream, since, level), below.query.name, since, None
+            )
             for stream, below in (*dissection.subqueries, *dissection.publishing)
         )
         feeds = tuple(stream for stream in (internal, dissection.feeds) if stream is not None)
         try:
-            return Wiring.of(dissection, feeds, self._cancel, self.schemas.of, inner)
+            return Wiring.of(dissection, feeds, self._cancel, self.schemas.of, inner, level=level)
         except BaseException:
             for one in inner:
                 self._unsubscribe(one)
             raise
 
     @staticmethod
-    def _asked(wiring: Wiring) -> Level | None:
-        """The consistency that a query asks for."""
-        compiled: Any = wiring.pattern if wiring.events is None else wiring.events.compiled
-        return None if compiled is None else compiled.level
+    def _asked(query: Query) -> Level | None:
+        """The consistency that a query asks for; joins ask for none."""
+        from xscl.language.syntax import Described
+
+        source: Any = query.source
+        if isinstance(source, Described):
+            asked = source.automaton.consistency
+            return None if asked is None else Level.of(asked)
+        return Level.asked(getattr(source, "consistency", None))
 
     def _follow_revisable(self) -> None:
         """Notes the streams to which queries publish whose matches may be taken back: their
@@ -347,7 +358,7 @@ class Catalogue:
             self.stages.read_by(numbers[0], QueryReader(subscription, reading))
         if wiring.events is not None:
             self.levels.subscribe(wiring.events, subscription)
-        if wiring.feeds and (self._asked(wiring) or self.levels.default).name == "middle":
+        if wiring.feeds and wiring.level.name == "middle":
             self._feeding[subscription] = None
             self._follow_revisable()
         return subscription
@@ -375,7 +386,14 @@ class Catalogue:
         from xscl.queries.wiring import Wiring
 
         dissection = shared.dissection
-        shared.wiring = Wiring.of(dissection, (), self._cancel, self.schemas.of, source=shared)
+        shared.wiring = Wiring.of(
+            dissection,
+            (),
+            self._cancel,
+            self.schemas.of,
+            source=shared,
+            level=self.levels.default,
+        )
         self.graph.add(dissection)
         shared.numbers = self.stages.take_numbers(len(dissection.disjuncts))
         shared.disjuncts = tuple(

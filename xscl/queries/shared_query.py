@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from xscl.consistency import Level
 from xscl.dissection.parts import Dissection
 from xscl.language.problems import Unbound
 from xscl.language.syntax import Query
@@ -160,15 +161,16 @@ class SharedQueries:
         prepared: Prepared,
         cancel: Callable[[Subscription], None],
         schema_of: SchemaOf,
+        level: Level,
     ) -> Wiring | None:
-        """What the subscriptions of a query without constants have in common; None of one that
-        has any, or that does not stand for itself."""
+        """What the subscriptions of a query without constants have in common, on a level if it
+        asks for none; None of one that has any, or that does not stand for itself."""
         if prepared.parameters or not prepared.stands_alone:
             return None
         wiring, schemas = self._wirings.get(prepared, (None, ()))
         if wiring is None or schemas != _schemas(wiring.dissection, schema_of):
             dissection = self._dissect(prepared, {}, frozenset())
-            wiring = Wiring.of(dissection, (), cancel, schema_of)
+            wiring = Wiring.of(dissection, (), cancel, schema_of, level=level)
             self._wirings[prepared] = wiring, _schemas(dissection, schema_of)
         return wiring
 

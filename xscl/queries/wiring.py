@@ -4,11 +4,12 @@ the form of its matches, and what stands for it in the stages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from xscl.consistency import STRONG, Level
 from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
@@ -48,6 +49,7 @@ class Wiring:
     `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
     the subscriptions of its sub-queries, `form` is what its matches have in common; of a pattern
     there is its `pattern`, of an event query its `events`, and the `schemas` of its streams.
+    `level` is its consistency.
     """
 
     source: Dissection | QuerySource
@@ -58,6 +60,7 @@ class Wiring:
     pattern: TimedQuery | None = None
     events: EventQuery | None = None
     schemas: tuple[tuple[str, ...] | None, ...] | None = None
+    level: Level = STRONG
 
     @classmethod
     def of(
@@ -68,11 +71,14 @@ class Wiring:
         schema_of: SchemaOf,
         inner: tuple[Subscription, ...] = (),
         source: QuerySource | None = None,
+        *,
+        level: Level,
     ) -> Wiring:
         """That of a query, given its dissection; `schema_of` says what event queries publish to a
-        stream."""
+        stream, `level` is the consistency of a query that asks for none."""
         whole = dissection if source is None else source
-        compiled: Any = _compiled(dissection, schema_of)
+        compiled: Any = _compiled(dissection, schema_of, level)
+        level = level if compiled is None else compiled.level
         if dissection.query.language.schemas:
             from xscl.queries.levels.event_query import EventQuery
 
@@ -80,20 +86,20 @@ class Wiring:
             events = EventQuery(compiled, feeds, left_open)
             form = EventForm(dissection.query)
             schemas = tuple(map(schema_of, dissection.streams))
-            return cls(whole, feeds, cancel, inner, form, None, events, schemas)
+            return cls(whole, feeds, cancel, inner, form, None, events, schemas, level)
         if isinstance(dissection.query.source, Described):
             from xscl.matches.automaton_form import AutomatonForm
 
             of_automaton = AutomatonForm(dissection.query, compiled)
-            return cls(whole, feeds, cancel, inner, of_automaton, compiled)
+            return cls(whole, feeds, cancel, inner, of_automaton, compiled, level=level)
         if isinstance(dissection.query.source, Composition):
             from xscl.matches.composition_form import CompositionForm
 
             of_composition = CompositionForm(dissection.query, compiled)
-            return cls(whole, feeds, cancel, inner, of_composition, compiled)
+            return cls(whole, feeds, cancel, inner, of_composition, compiled, level=level)
         if compiled is not None:
             of_pattern = PatternForm(dissection.query, compiled)
-            return cls(whole, feeds, cancel, inner, of_pattern, compiled)
+            return cls(whole, feeds, cancel, inner, of_pattern, compiled, level=level)
         outputs: tuple[int, ...] = ()
         variables: tuple[tuple[str, int, int], ...] = ()
         if dissection.disjuncts:
@@ -111,6 +117,7 @@ class Wiring:
             cancel=cancel,
             inner=inner,
             form=_form(dissection, outputs, variables),
+            level=level,
         )
 
     @property
@@ -127,7 +134,7 @@ class Wiring:
             compiled = self.pattern if self.events is None else self.events.compiled
         else:
             known = zip(dissection.streams, self.schemas or (), strict=False)
-            compiled = _compiled(dissection, dict(known).get)
+            compiled = _compiled(dissection, dict(known).get, self.level)
         inner = iter(self.inner)
         subqueries, publishing = (
             tuple((stream, next(inner).wiring.as_read(one)) for stream, one in some)
@@ -162,15 +169,20 @@ class Wiring:
             return range(order, order + (len(source.disjuncts) or self.timed))
         return source.numbers if self.events is None else range(order, order + 1)
 
-    def match(
-        self, name: str, found: OperatorRow, documents: Sequence[Document], sides: Sides
-    ) -> Match:
-        """The match of a row, given its documents; what it shares with others is in `sides`."""
+    def matches(
+        self, name: str, rows: Iterable[OperatorRow], held: Mapping[int, Document], sides: Sides
+    ) -> list[Match]:
+        """The matches of rows, whose documents are `held`; what they share is in `sides`."""
         form = self.form
         assert not isinstance(form, EventForm)
         if isinstance(form, PatternForm):
-            return Match(name, form, Taken(found, documents, sides.attribute_name))
-        return Match(name, form, sides.of(form, found.codes, documents))
+            name_of = sides.attribute_name
+            return [
+                Match(name, form, Taken(row, [held[number] for number in row.documents], name_of))
+                for row in rows
+            ]
+        of = sides.of
+        return [Match(name, form, of(form, row.codes, row.documents, held)) for row in rows]
 
     def outputs(self, name: str, outputs: Iterable[Output]) -> list[Match]:
         """The matches of an event query's outputs."""
@@ -179,8 +191,18 @@ class Wiring:
         return [Match(name, form, output) for output in outputs]
 
 
-def _compiled(dissection: Dissection, schema_of: SchemaOf) -> TimedQuery | CompiledEvents | None:
-    """What a pattern, an automaton or an event query is compiled to; None of a join."""
+def _compiled(
+    dissection: Dissection, schema_of: SchemaOf, level: Level
+) -> TimedQuery | CompiledEvents | None:
+    """What a pattern, an automaton or an event query is compiled to, on a level if it asks for
+    none; None of a join."""
+    compiled: Any = _as_asked(dissection, schema_of)
+    if compiled is None or compiled.level is not None:
+        return compiled  # type: ignore[no-any-return]
+    return replace(compiled, level=level)  # type: ignore[no-any-return]
+
+
+def _as_asked(dissection: Dissection, schema_of: SchemaOf) -> TimedQuery | CompiledEvents | None:
     language = dissection.query.language
     if language.schemas:
         from xscl.event_queries.compile import compile_events

@@ -4,7 +4,8 @@ A match that the other side does not take waits, longer each time; while the oth
 all wait, and one after another is tried.  Where a state file has the matches, that continues for as
 long as the run does, and those that are too many wait there alone; else, and when the run is to
 end, a match is given up after some tries.  So one may be handed over twice, never with another id,
-and of each the outcome is known.
+and of each the outcome is known.  What is of one match goes one after the other: that it is taken
+back after the match, and the match again, where it holds once more, after that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import heapq
 import random
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -113,6 +115,9 @@ class Deliveries:
         self._pace = pace or PACE
         self._changed = threading.Condition()
         self._queue: list[_Waiting] = []
+        self._behind: dict[str, deque[Parcel]] = {}
+        """By the id of a match that is queued or under way, what comes after it."""
+        self._held = 0
         self.last = -1
         # Whether the state file may have matches after the last one.
         self._more = False
@@ -135,7 +140,7 @@ class Deliveries:
         kept and the other side takes none, it does not wait: the match is read when there is room.
         """
         with self._changed:
-            while not self._more and len(self._queue) + self._under_way >= _WAITING:
+            while not self._more and len(self._queue) + self._under_way + self._held >= _WAITING:
                 if self._hurrying:
                     self._stir()
                 if self._kept and (self._failures or self._hurrying):
@@ -169,17 +174,35 @@ class Deliveries:
                         self._stir()
 
     def _push(self, parcel: Parcel) -> None:
+        self.last = parcel.number
+        behind = self._behind.get(parcel.match)
+        if behind is not None:
+            behind.append(parcel)
+            self._held += 1
+            return
+        self._behind[parcel.match] = deque()
+        self._line_up(parcel)
+
+    def _line_up(self, parcel: Parcel) -> None:
         heapq.heappush(self._queue, _Waiting(0.0, self._number, parcel))
         self._number += 1
-        self.last = parcel.number
         self._changed.notify_all()
+
+    def _follow(self, match: str) -> None:
+        """What is next of a match that was handed over has its turn."""
+        behind = self._behind[match]
+        if behind:
+            self._held -= 1
+            self._line_up(behind.popleft())
+        else:
+            del self._behind[match]
 
     def _read_more(self) -> None:
         """Queues matches that are kept, where there is room; none any more if all that were
         tried at the end have failed."""
         in_vain = self._hurrying or (self._closing and self._failures)
         room = _WAITING // 2
-        if not self._more or in_vain or len(self._queue) > room or self._kept is None:
+        if not self._more or in_vain or len(self._queue) + self._held > room or self._kept is None:
             return
         try:
             parcels = self._kept(self.last, room)
@@ -204,7 +227,7 @@ class Deliveries:
                 self._failed(waiting, NotDelivered(problem, refused=True), began)
             else:
                 waiting.parcel.done()
-                self._succeeded()
+                self._succeeded(waiting.parcel.match)
 
     def _next(self) -> _Waiting | None:
         """The next match to try, when it is its turn; None when there will be none any more."""
@@ -223,9 +246,10 @@ class Deliveries:
                         return heapq.heappop(self._queue)
                 self._changed.wait(pause)
 
-    def _succeeded(self) -> None:
+    def _succeeded(self, match: str) -> None:
         with self._changed:
             self._under_way -= 1
+            self._follow(match)
             self._failures, self._open_at = 0, 0.0
             self._changed.notify_all()
 
@@ -264,7 +288,10 @@ class Deliveries:
         hopeful: list[_Waiting] = []
         for waiting in self._queue:
             if self._hopeless(waiting):
-                waiting.parcel.given_up(waiting.problem or self._problem)
+                behind = self._behind.pop(waiting.parcel.match)
+                self._held -= len(behind)
+                for parcel in (waiting.parcel, *behind):
+                    parcel.given_up(waiting.problem or self._problem)
             else:
                 hopeful.append(waiting)
         heapq.heapify(hopeful)

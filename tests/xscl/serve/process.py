@@ -3,10 +3,11 @@ was killed."""
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,9 +38,12 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, *options: str, port: int = 0) -> Iterator[Served]:
+def served(
+    folder: Path, *options: str, port: int = 0, environment: Mapping[str, str] = os.environ
+) -> Iterator[Served]:
     """A server that runs in a folder, until it is killed at the end if it has not ended."""
-    with started("serve", *options, "--port", str(port), at=folder) as command:
+    arguments = ("serve", *options, "--port", str(port))
+    with started(*arguments, at=folder, environment=environment) as command:
         until = time.monotonic() + PATIENCE
         while not (found := re.search(r"serving at http://\S+:(\d+)/", _said(command))):
             assert time.monotonic() < until

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -306,3 +307,47 @@ def until(true: Callable[[], object]) -> None:
     while not true():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.002)
+
+
+@drawn(30)
+@given(
+    matches=st.lists(st.integers(0, 4), max_size=40),
+    fails=st.lists(st.integers(0, 39), max_size=12),
+    kept=st.booleans(),
+)
+def test_what_is_of_one_match_comes_in_its_order(
+    matches: list[int], fails: list[int], kept: bool
+) -> None:
+    """A match, that it is taken back, and the match again."""
+    taken: list[tuple[str, int]] = []
+    left = Counter(fails)
+    outcomes: list[int] = []
+    lock = threading.Lock()
+
+    def take(match: str, body: bytes) -> None:
+        number = int(body)
+        with lock:
+            if left[number]:
+                left[number] -= 1
+                raise NotDelivered("busy")
+            taken.append((match, number))
+
+    file = [
+        Parcel(f"m{match}", f"{number}", partial(outcomes.append, number), print, number)
+        for number, match in enumerate(matches)
+    ]
+    deliveries = Deliveries(
+        take,
+        lambda match, problem: None,
+        kept=(lambda after, most: [one for one in file if one.number > after][:most])
+        if kept
+        else None,
+        pace=QUICK,
+    )
+    for one in file:
+        deliveries.put(one)
+    deliveries.close()
+    assert sorted(outcomes) == [*range(len(matches))]
+    for match in {one for one, _ in taken}:
+        of = [number for one, number in taken if one == match]
+        assert of == sorted(of)

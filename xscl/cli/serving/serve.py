@@ -23,6 +23,7 @@ from xscl.cli.feeds.polling import LEAST_WAIT, Polling, Unkept
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE, Level, log_of_command
 from xscl.cli.options import (
     SOURCE,
+    Consistency,
     QueriesOrNone,
     Revisable,
     by_default,
@@ -33,6 +34,7 @@ from xscl.cli.options import (
 )
 from xscl.cli.queries import QueryText, read_texts, subscribe
 from xscl.cli.resume import open_engine
+from xscl.cli.settings.given import CONFIG, Configured
 from xscl.counts import counted
 from xscl.durable.polled import PolledFeeds
 from xscl.errors import QueryStopped, XSCLError
@@ -114,6 +116,7 @@ class Options(Polling):
         int, _number(100_000, "How many of the newest matches are retained for later requests.")
     ]
     revisable: Revisable
+    consistency: Consistency
     most_matches: Annotated[
         int,
         _number(
@@ -124,11 +127,12 @@ class Options(Polling):
     ]
 
 
-@click.command()
+@click.command(cls=Configured)
 @takes(Options)
 @VERBOSE
 @QUIET
 @LOG_FORMAT
+@CONFIG
 def serve(options: Options) -> int:
     """Answers queries and documents over HTTP, and shows them on a page.
 
@@ -191,6 +195,7 @@ def _serve_once(
             on_stop=report_stop,
             most_matches=options.most_matches,
             revisable=options.revisable or None,
+            consistency=options.consistency,
         )
         stack.enter_context(engine)
         leave_imported()
@@ -214,7 +219,8 @@ def _serve_once(
         )
         stopped = stack.enter_context(ended_by_signals([server.stop]))
         server.run([listener])
-    return server, bound_to, 130 if stopped.is_set() else 2 if bad else 0
+    code = 2 if bad else 0
+    return server, bound_to, stopped.code(service=True) if stopped.is_set() else code
 
 
 def _feeds(options: Options, service: Service, added: list[tuple[str, str]]) -> Feeds:

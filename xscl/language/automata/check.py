@@ -93,6 +93,10 @@ class _Checking:
         if whole.consistency is not None and not _is_level(whole.consistency):
             problem = "a level is `strong`, `middle`, `middle(5 s)` or `weak`"
             yield self.bad("/consistency", problem)
+        if not isinstance(whole.keep, bool):
+            yield self.bad("/keep", "write true for matches that have their documents, or false")
+        if whole.sequence is not None and not (isinstance(whole.sequence, str) and whole.sequence):
+            yield self.bad("/sequence", "a sequence is the name of an attribute")
         if not whole.arcs:
             yield self.bad("/arcs", "an automaton has at least one arc")
         if not whole.final:

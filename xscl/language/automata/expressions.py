@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,8 @@ from xscl.language.values.build import build_condition, build_value, compared
 __all__ = ["Assignment", "read_fence", "read_transfer"]
 
 _Built = TypeVar("_Built")
+
+_CALLED = re.compile(r"(?<![\w.-])([^\W\d][\w-]*)\s*\($")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,16 @@ def _read(
     try:
         built = build(builder, as_branch(tree_of(text, 0, len(text), rule, "the end")))
     except Unreadable as unreadable:
-        return None, (unreadable.problem,)
+        return None, (_as_function(text, unreadable.problem),)
     return (None if builder.problems else built), tuple(builder.problems)
+
+
+def _as_function(text: str, problem: Problem) -> Problem:
+    """A problem, or what a name before an unexpected parenthesis is taken for."""
+    name = _CALLED.search(text, 0, problem.at + 1)
+    if name is None:
+        return problem
+    return Problem(name.start(1), f"`{name[1]}` is no function; there are `abs`, `max` and `min`")
 
 
 def _assignments(builder: Builder, node: Branch) -> tuple[Assignment, ...]:

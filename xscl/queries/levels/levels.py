@@ -147,7 +147,7 @@ class Levels:
         """Takes in a pattern that sees the documents from number `since` on, and may be `feeding`
         a stream; `place` sets its level."""
         types = tuple(tuple(map(self.types.take, blocks)) for blocks in compiled.blocks)
-        asked = compiled.level or self.default
+        asked = compiled.level or STRONG
         pattern = PatternQuery(compiled, types, since, feeding, asked)
         self.patterns[number] = pattern
         self._unplaced[pattern] = [partial(self._add, number, pattern)]
@@ -298,7 +298,7 @@ class Levels:
         self.outputs[member.order] = member
         self.called += member.on_match is not None
         if not query.members:
-            query.asked = query.compiled.level or self.default
+            query.asked = query.compiled.level or STRONG
             query.read(tuple(map(self.types.take, query.compiled.blocks)))
             self._stream_of.update((one.number, one.stream) for one in query.types)
             self._share(query.types)
