@@ -2,5 +2,5 @@
 
 `reports` has a module for each, `users` what users do, `baselines` what the engine is measured
 against, which shares no code with it.  `python -m benchmarks` runs them and writes
-docs/benchmarks.md.
+docs/performance.md and docs/figures.md.
 """

@@ -8,9 +8,13 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["commit", "description"]
+__all__ = ["commit", "description", "product_commit"]
 
 LIBRARIES = ("lxml", "duckdb", "pyarrow")
+PRODUCT = (
+    "xscl", "xpath_stage", "join_stage", "pattern_stage", "templates", "datasets", "pyproject.toml"
+)  # fmt: skip
+"""What is measured: of two commits that differ in other files alone, the figures are the same."""
 
 
 def description() -> str:
@@ -23,19 +27,27 @@ def description() -> str:
     )
 
 
-def commit(checkout: Path = Path(__file__).parent) -> str:
+def commit(checkout: Path = Path(__file__).parents[1]) -> str:
     """The commit that is checked out, with `+` if files differ from it; `unknown` without git."""
-    git = ["git", "-C", str(checkout)]
-    try:
-        found = subprocess.run(
-            [*git, "describe", "--always", "--exclude=*", "--dirty=+"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
+    return _git(checkout, "describe", "--always", "--exclude=*", "--dirty=+") or "unknown"
+
+
+def product_commit(checkout: Path = Path(__file__).parents[1]) -> str:
+    """The last commit that changed the product, with `+` if its files differ from it: results and
+    pages that are committed since change nothing of what was measured.  `unknown` without git."""
+    found = _git(checkout, "log", "-1", "--format=%h", "--abbrev=9", "--", *PRODUCT)
+    if not found:
         return "unknown"
-    return found.stdout.strip()
+    return found + "+" * bool(_git(checkout, "status", "--porcelain", "--", *PRODUCT))
+
+
+def _git(checkout: Path, *arguments: str) -> str:
+    """What git prints; nothing where it cannot."""
+    git = ["git", "-C", str(checkout), *arguments]
+    try:
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _processor() -> str:

@@ -11,16 +11,15 @@ import gc
 import os
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
 import duckdb
 from lxml import etree
+
+from benchmarks.quiet import below, ticks
 
 __all__ = [
     "Rate",
@@ -86,18 +85,8 @@ def seconds(run: Callable[[], object], clock: Clock = time.perf_counter) -> floa
 
 def cpu_seconds() -> float:
     """The CPU seconds so far of this process and of all below it, those that ended included."""
-    children: dict[int, list[int]] = defaultdict(list)
-    ticks: dict[int, int] = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # It may have ended since.
-            fields = (process / "stat").read_text().rpartition(")")[2].split()
-            children[int(fields[1])].append(int(process.name))
-            ticks[int(process.name)] = sum(map(int, fields[11:15]))
-    total, below = 0, [os.getpid()]
-    while below:
-        process_id = below.pop()
-        total += ticks.get(process_id, 0)
-        below += children[process_id]
+    parents, taken = ticks()
+    total = sum(taken.get(process, 0) for process in below(os.getpid(), parents))
     return total / os.sysconf("SC_CLK_TCK")
 
 

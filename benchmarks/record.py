@@ -16,10 +16,12 @@ __all__ = ["Record", "read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A report, and how it was measured: by which command and at which commit, when (a date), on
-    which machine and at which load at the end (above the number of its cores, the machine had other
-    things to do); `reduced` says that it was not at full size.  `note` is for readers of an old
-    record: how the benchmark has changed since."""
+    """A report, and how it was measured: by which command, on which machine, at which commit of the
+    product, on which day, in how many seconds (None: not recorded); `load` is how many cores other
+    processes kept busy meanwhile.
+
+    Records from before the book had sizes of its own may be `reduced`, and have the load average at
+    the end; `note` says what has changed since."""
 
     report: Report
     command: str
@@ -27,7 +29,8 @@ class Record:
     load: float
     commit: str
     date: str
-    reduced: bool
+    seconds: int | None = None
+    reduced: bool = False
     note: str = ""
 
 

@@ -35,6 +35,18 @@ class Table:
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError("each row has a cell for each column")
 
+    def markdown(self) -> str:
+        """As Markdown.
+
+        >>> print(Table(("way", "n"), (("a", 1_000),)).markdown())
+        | way | n |
+        | --- | --- |
+        | a | 1,000 |
+        """
+        lines = [_row(self.columns), _row(["---"] * len(self.columns))]
+        lines += [_row([_cell(cell) for cell in row]) for row in self.rows]
+        return "\n".join(lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Plot:
@@ -68,8 +80,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One figure: `name` is its module's, `text` says what was measured and how; `any_scale`: the
-    same is measured at every scale, and nothing is cut."""
+    """One figure: `name` is its module's, `text` says what was measured and how."""
 
     name: str
     title: str
@@ -77,14 +88,13 @@ class Report:
     tables: tuple[Table, ...]
     plots: tuple[Plot | Bars, ...] = ()
     statements: tuple[Statement, ...] = field(default=())
-    any_scale: bool = False
 
 
-def markdown(report: Report, measured: str = "") -> str:
+def markdown(report: Report, measured: str = "", level: int = 2) -> str:
     """The report's section of the page, each plot after its table, without its statements;
     `measured` says how, when and where."""
-    parts = [f"## {report.title}", report.text, *([measured] if measured else [])]
-    tables = map(_table, report.tables)
+    parts = [f"{'#' * level} {report.title}", report.text, *([measured] if measured else [])]
+    tables = map(Table.markdown, report.tables)
     images = (
         f"![{report.title}]({image_name(report, number)})" for number in range(len(report.plots))
     )
@@ -100,12 +110,12 @@ def image_name(report: Report, number: int) -> str:
 
 def statements_table(statements: Iterable[tuple[Statement, bool]]) -> str:
     """Statements with their verdicts; True means that it was measured at reduced size."""
-    verdicts = {True: "holds", False: "does **not** hold", None: "not measured"}
+    verdicts = {True: "reached", False: "**missed**", None: "not measured"}
     rows = tuple(
         (s.source, s.text, verdicts[s.holds] + _REDUCED * (reduced and s.holds is not None), s.here)
         for s, reduced in statements
     )
-    return _table(Table(("where", "statement", "here", "measured"), rows))
+    return Table(("where", "statement", "here", "measured"), rows).markdown()
 
 
 def number(value: float) -> str:
@@ -133,12 +143,6 @@ def time_text(value: float | None) -> str | None:
         if value >= least:
             return f"{number(value / least)} {unit}"
     return f"{number(value * 1e6)} µs"
-
-
-def _table(table: Table) -> str:
-    lines = [_row(table.columns), _row(["---"] * len(table.columns))]
-    lines += [_row([_cell(cell) for cell in row]) for row in table.rows]
-    return "\n".join(lines)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -1,10 +1,8 @@
-"""How much is measured: as much as in the thesis, or as much as five minutes allow."""
+"""How much is measured: as much as in the thesis, or as much as two minutes allow."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-
-from benchmarks.report import Report
 
 __all__ = ["FULL", "QUICK", "Scale"]
 
@@ -20,7 +18,6 @@ class Scale:
     is in the names of the only rows to be measured.
     """
 
-    command: str
     queries: tuple[int, ...]
     limit: float
     patience: float
@@ -51,21 +48,12 @@ class Scale:
             f"{self.limit:g} s: a row takes at most some {max(1, row / 60):.0f} minutes."
         )
 
-    def reduces(self, report: Report) -> bool:
-        """Whether a report is of less than the full size."""
-        return not (self.full or report.any_scale)
-
     def with_limit(self, limit: float | None) -> Scale:
-        """With another limit, if one is given; the command says so."""
-        if limit is None:
-            return self
-        quick = "" if self.full else " --quick"
-        command = f"python -m benchmarks{quick} --limit {limit:g}"
-        return replace(self, limit=limit, command=command)
+        """With another limit, if one is given."""
+        return self if limit is None else replace(self, limit=limit)
 
 
 FULL = Scale(
-    command="make bench",
     queries=(10, 100, 1_000, 10_000, 100_000),
     limit=30,
     patience=120,
@@ -75,7 +63,6 @@ FULL = Scale(
     subscriptions=1_000_000,
 )
 QUICK = Scale(
-    command="make bench-quick",
     queries=(10, 100, 1_000),
     limit=1,
     patience=5,

@@ -7,7 +7,8 @@ section 6.6.3, and random queries over it; `feed_archive` makes feed files, any 
 all formats.
 
 The workloads of the benchmarks: `technical_benchmark` (section 6.6.1), `shared_values` (where
-hardly two pairs of documents resemble each other), `element_paths` (stage 1), `personalised` (one
+hardly two pairs of documents resemble each other), `retold_titles` (joins by likeness),
+`element_paths` (stage 1), `personalised` (one
 query text, constants for each subscriber); of event queries `cayuga_benchmark` (section 4.6.1),
 `stock_closings` (section 4.6.3), `rumor_benchmark` (section 5.5.2), `cpu_readings` (5.5.3).
 """
@@ -35,6 +36,7 @@ from .personalised import (
     matched_subscriptions,
     subscriptions,
 )
+from .retold_titles import retold_titles
 from .rumor_benchmark import rumor_benchmark, rumor_events
 from .shared_values import shared_values
 from .stock_closings import stock_closings
@@ -74,6 +76,7 @@ __all__ = [
     "random_joins",
     "random_patterns",
     "random_queries",
+    "retold_titles",
     "rumor_benchmark",
     "rumor_events",
     "shared_values",

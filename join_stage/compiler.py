@@ -77,8 +77,13 @@ class _Compiler:
         for index in range(len(self.plan.joins), len(self.atoms)):
             rest += [self._atom(index), *self._tests()]
         rest += [
-            LikenessStep(measure, self.bound.index(left), self.bound.index(right))
-            for measure, left, right in self.likenesses
+            LikenessStep(
+                measure,
+                self.bound.index(left),
+                self.bound.index(right),
+                last=number == len(self.likenesses),
+            )
+            for number, (measure, left, right) in enumerate(self.likenesses, 1)
         ]
         head = picking([self.bound.index(variable) for variable in self.wanted])
         tested = any(isinstance(step, TestStep | LikenessStep) for step in rest)

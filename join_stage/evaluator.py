@@ -85,7 +85,8 @@ class Relations:
     evaluated with it, the marked nodes of the left leaf and of the right one, and their string.
     `left` and `right` are the leaves of either document by spine: their marked nodes, then their
     string.  `string` returns the value of a string's number, None for a value that equals nothing,
-    `likeness` by a measure that of two strings in millionths.
+    `likeness` by a measure that of two strings in millionths; `reached` the rows of a place of R_T
+    whose thresholds are above one likeness and at most another.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Relations:
         right: Relation | None = None,
         string: Callable[[object], StringValue | None] | None = None,
         likeness: Callable[[str, object, object], int] | None = None,
+        reached: Callable[[Trie, int, int], Trie] | None = None,
     ) -> None:
         self._relations = {
             "pair": pair or _NO_TUPLES,
@@ -104,6 +106,7 @@ class Relations:
         }
         self._string = string
         self._likeness = likeness
+        self._reached = reached
 
     def __getitem__(self, name: str) -> Relation:
         return self._relations[name]
@@ -117,6 +120,11 @@ class Relations:
         """The likeness of two strings, by their numbers; 0 where there is none."""
         assert self._likeness is not None
         return 0 if one is None or other is None else self._likeness(measure, one, other)
+
+    def reached(self, at: Trie, above: int, most: int) -> Trie:
+        """The rows of thresholds above one likeness and at most another."""
+        assert self._reached is not None
+        return self._reached(at, above, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +184,13 @@ class TestStep:
 
 @dataclass(frozen=True, slots=True)
 class LikenessStep:
-    """A step: two strings that must be as alike as the next column of R_T says."""
+    """A step: two strings that must be as alike as the next column of R_T says; `last`, what is
+    below are rows, those of several thresholds together."""
 
     measure: str
     left: int
     right: int
+    last: bool = False
 
     def extend(
         self, bindings: Iterable[Binding], at: Trie, relations: Relations
@@ -190,11 +200,17 @@ class LikenessStep:
         for binding in bindings:
             degree = relations.likeness(self.measure, binding[self.left], binding[self.right])
             by_degree.setdefault(degree, set()).add(binding)
-        most = max(by_degree, default=0)
-        for threshold, below in at.items():
-            if threshold <= most:
-                holding = (some for degree, some in by_degree.items() if degree >= threshold)
-                yield below, set().union(*holding)
+        degrees = sorted(by_degree, reverse=True)
+        holding: set[Binding] = set()
+        for degree, next_one in zip(degrees, (*degrees[1:], 0), strict=True):
+            holding = holding | by_degree[degree]
+            if self.last:
+                if rows := relations.reached(at, next_one, degree):
+                    yield rows, holding
+                continue
+            for threshold, below in at.items():
+                if next_one < threshold <= degree:
+                    yield below, holding
 
 
 Step = AtomStep | TestStep | LikenessStep

@@ -3,7 +3,7 @@ tokens (Bayardo et al., WWW 2007; PPJoin: Xiao et al., WWW 2008).
 
 If two sets of tokens share so many that their likeness reaches a threshold, and both are sorted in
 one order, then their first few tokens have one in common.  So a text is looked up by its first
-tokens only.  Tokens that have come later come first: words that many texts share come early.
+tokens only, and the order has rare tokens first.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ __all__ = ["AlikeTexts", "Measures", "Tokens", "alike_pairs"]
 
 _WHOLE = 1_000_000
 _CACHED = 200_000
-"""The maximal number of texts whose tokens are cached, and of pairs that are."""
+"""The maximal number of pairs that are cached."""
+_TEXTS = 20_000
+"""The maximal number of texts whose tokens are cached, beyond those that are indexed."""
+_FEWEST = 1_000
+"""The least number of new texts after which tokens are ordered again."""
+_UNKNOWN = float("-inf")
 
 
 class Measures(Protocol):
     """Tokens of a text, and the likeness of two sets of tokens in millionths, by the name of a
-    measure."""
+    measure; `degree` is that of two sets of these sizes which share so many."""
 
     def tokens(self, measure: str, text: str, /) -> frozenset[str]: ...
+
+    def degree(self, measure: str, shared: int, one: int, other: int, /) -> int: ...
 
     def likeness(self, measure: str, one: Set[str], other: Set[str], /) -> int: ...
 
@@ -40,7 +47,7 @@ class Tokens:
         """The tokens of a string."""
         found = self._of.get((measure, string))
         if found is None:
-            if len(self._of) >= _CACHED:
+            if len(self._of) >= _TEXTS:
                 self._of.clear()
             text = self._text(string)
             found = frozenset[str]() if text is None else self.measures.tokens(measure, text)
@@ -53,7 +60,11 @@ class Tokens:
 
 
 class AlikeTexts:
-    """Texts, to be found by one that is like them: by a measure, to at least `least` millionths."""
+    """Texts, to be found by one that is like them: by a measure, to at least `least` millionths.
+
+    Tokens are in order of how many texts have them, the rarest first, so that few texts have one of
+    the first; the order is made again when as many texts have come as there are.
+    """
 
     def __init__(self, measures: Measures, measure: str, least: int) -> None:
         self._measures = measures
@@ -62,16 +73,22 @@ class AlikeTexts:
         self._containment = measure == "containment"
         self._tokens: dict[int, frozenset[str]] = {}
         self._holders: dict[int, int] = {}
-        # The order of tokens, and how many texts have each.
+        # The places of tokens in their order, and how many texts have each.
         self._places: dict[str, int] = {}
         self._uses: dict[str, int] = {}
-        self._next = 0
+        self._first_place = 0
+        self._added = 0
         # The texts by their first tokens; for containment, also by all.
-        self._first: dict[str, dict[int, None]] = {}
-        self._all: dict[str, dict[int, None]] = {}
-        # What was found for a text, and what has come since; some of it may be gone.
+        self._first: dict[str, set[int]] = {}
+        self._all: dict[str, set[int]] = {}
+        self._prefixes: dict[int, list[str]] = {}
+        # How many tokens two sets must share, by the sizes of both.
+        self._needed: dict[int, list[int]] = {}
+        # What was found for a text that is there, and what has come since; some of it may be gone.
         self._found: dict[int, list[tuple[int, int]]] = {}
         self._pairs = 0
+        # What was found last for texts that are not there; the next change of the index ends it.
+        self._looked_up: dict[int, list[tuple[int, int]]] = {}
 
     def add(self, text: int, tokens: Callable[[], frozenset[str]]) -> None:
         """Adds a text, with its tokens where it is new; it stays until it is removed as often."""
@@ -80,35 +97,19 @@ class AlikeTexts:
         if not holders:
             self._add(text, tokens())
 
-    def _add(self, text: int, tokens: frozenset[str]) -> None:
-        for token in tokens:
-            if token not in self._places:
-                self._places[token] = self._next
-                self._next += 1
-            self._uses[token] = self._uses.get(token, 0) + 1
-        for other, degree in self._search(tokens):
-            if (found := self._found.get(other)) is not None:
-                found.append((text, degree))
-                self._pairs += 1
-        self._tokens[text] = tokens
-        for token in self._prefix(tokens):
-            self._first.setdefault(token, {})[text] = None
-        if self._containment:
-            for token in tokens:
-                self._all.setdefault(token, {})[text] = None
-
     def remove(self, text: int) -> None:
         """Removes a text that is there, once."""
         self._holders[text] -= 1
         if self._holders[text]:
             return
         del self._holders[text]
+        self._looked_up.clear()
         tokens = self._tokens.pop(text)
         self._pairs -= len(self._found.pop(text, ()))
-        for places, some in ((self._first, self._prefix(tokens)), (self._all, tokens)):
+        for places, some in ((self._first, self._prefixes.pop(text)), (self._all, tokens)):
             for token in some:
                 if (there := places.get(token)) is not None:
-                    del there[text]
+                    there.discard(text)
                     if not there:
                         del places[token]
         for token in tokens:
@@ -116,40 +117,112 @@ class AlikeTexts:
             if not self._uses[token]:
                 del self._uses[token], self._places[token]
 
-    def alike(self, text: int) -> Iterator[tuple[int, int]]:
-        """The texts that are like one that is there, each with its likeness; itself among them."""
-        found = self._found.get(text)
+    def alike(self, text: int, tokens: Callable[[], frozenset[str]]) -> Iterable[tuple[int, int]]:
+        """The texts that are like one, each with its likeness; itself among them if it is there."""
+        if text in self._tokens:
+            found = self._found.get(text)
+            if found is None:
+                found = self._found[text] = self._search(self._tokens[text])
+                self._count(len(found))
+            return [one for one in found if one[0] in self._tokens]
+        found = self._looked_up.get(text)
         if found is None:
-            if self._pairs > _CACHED:
-                self._found.clear()
-                self._pairs = 0
-            found = self._found[text] = [*self._search(self._tokens[text])]
-            self._pairs += len(found)
-        return (one for one in found if one[0] in self._tokens)
+            found = self._looked_up[text] = self._search(tokens())
+        return found
 
-    def _prefix(self, tokens: Iterable[str]) -> list[str]:
-        """The first tokens, of which one must be shared."""
-        some = sorted(tokens, key=self._places.__getitem__, reverse=True)
+    def _add(self, text: int, tokens: frozenset[str]) -> None:
+        found = self._looked_up.get(text)
+        if found is None:
+            found = self._search(tokens)
+        self._looked_up.clear()
+        for other, degree in found:
+            if (its := self._found.get(other)) is not None:
+                its.append((text, degree))
+                self._pairs += 1
+        if tokens:
+            # It is as like itself as can be: none of its tokens is in one set alone.
+            own = self._measures.degree(self._measure, len(tokens), len(tokens), len(tokens))
+            found = [*found, (text, own)]
+        self._found[text] = found
+        self._count(len(found))
+        for token in tokens:
+            if token not in self._places:
+                self._first_place -= 1
+                self._places[token] = self._first_place
+            self._uses[token] = self._uses.get(token, 0) + 1
+        self._tokens[text] = tokens
+        self._enter(text, tokens)
+        if self._containment:
+            for token in tokens:
+                self._all.setdefault(token, set()).add(text)
+        self._added += 1
+        if self._added > max(_FEWEST, len(self._tokens)):
+            self._order()
+
+    def _enter(self, text: int, tokens: frozenset[str]) -> None:
+        prefix = self._prefixes[text] = self._prefix(tokens)
+        for token in prefix:
+            self._first.setdefault(token, set()).add(text)
+
+    def _order(self) -> None:
+        """Orders the tokens again, by how many texts have them now, and all texts by that."""
+        self._added = self._first_place = 0
+        order = sorted(self._uses, key=self._uses.__getitem__)
+        self._places = {token: place for place, token in enumerate(order)}
+        self._first.clear()
+        for text, tokens in self._tokens.items():
+            self._enter(text, tokens)
+
+    def _count(self, pairs: int) -> None:
+        """Counts pairs that are cached; of too many all are dropped."""
+        self._pairs += pairs
+        if self._pairs > _CACHED:
+            self._found.clear()
+            self._pairs = 0
+
+    def _prefix(self, tokens: frozenset[str]) -> list[str]:
+        """The first tokens, of which one must be shared; a token that no text has comes first."""
+        places = self._places
+        some = sorted(tokens, key=lambda token: places.get(token, _UNKNOWN))
         needed = -(-self._least * len(some) // _WHOLE)
         return some[: len(some) - needed + 1]
 
-    def _search(self, tokens: frozenset[str]) -> Iterator[tuple[int, int]]:
-        candidates: set[int] = set()
+    def _search(self, tokens: frozenset[str]) -> list[tuple[int, int]]:
+        """The texts that are like a set of tokens: candidates by a first token, of a fitting size,
+        which share as many tokens as they must."""
         prefix = self._prefix(tokens)
+        by_first, by_any = self._first, self._all if self._containment else self._first
+        candidates: set[int] = set()
         for token in prefix:
-            candidates.update((self._all if self._containment else self._first).get(token, ()))
+            if (some := by_any.get(token)) is not None:
+                candidates |= some
         if self._containment:
             for token in tokens:
-                candidates.update(self._first.get(token, ()))
-        size, least, known = len(tokens), self._least, self._tokens
-        fewest, most = -(-least * size // _WHOLE), size * _WHOLE // least
-        likeness, measure = self._measures.likeness, self._measure
+                if (some := by_first.get(token)) is not None:
+                    candidates |= some
+        size, known = len(tokens), self._tokens
+        needed = self._needed.get(size)
+        if needed is None:
+            needed = self._needed[size] = []
+        found = []
         for other in candidates:
             its = known[other]
-            if self._containment or fewest <= len(its) <= most:
-                degree = likeness(measure, tokens, its)
-                if degree >= least:
-                    yield other, degree
+            of = len(its)
+            if of >= len(needed):
+                self._extend(needed, size, of)
+            shared = len(tokens & its)
+            if shared >= needed[of]:
+                found.append((other, self._measures.degree(self._measure, shared, size, of)))
+        return found
+
+    def _extend(self, needed: list[int], size: int, most: int) -> None:
+        """Continues, up to a size, how many tokens a set of that size must share with one of
+        `size`; more than there are where none are enough."""
+        degree, measure, least = self._measures.degree, self._measure, self._least
+        for of in range(len(needed), most + 1):
+            fewer = min(size, of)
+            enough = (n for n in range(1, fewer + 1) if degree(measure, n, size, of) >= least)
+            needed.append(next(enough, fewer + 1))
 
 
 def alike_pairs(
@@ -163,7 +236,7 @@ def alike_pairs(
     index = AlikeTexts(measures, measure, least)
     for text, tokens in {**lefts, **rights}.items():
         index.add(text, lambda tokens=tokens: tokens)  # type: ignore[misc]
-    for text in lefts:
-        for other, degree in index.alike(text):
+    for text, tokens in lefts.items():
+        for other, degree in index.alike(text, lambda tokens=tokens: tokens):  # type: ignore[misc]
             if other in rights:
                 yield text, other, degree

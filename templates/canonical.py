@@ -1,7 +1,7 @@
 """Query templates: join graphs up to isomorphism, by canonical labelling (docs/laws.md#templates).
 
-A template is a minor without its labels (section 6.4.1).  BLISS, through igraph, labels a graph
-such that isomorphic graphs come out equal; the template's id is a hash of the result.  A query's
+A template is a minor without its labels (section 6.4.1).  `labelling` orders the nodes such that
+isomorphic graphs come out equal; the template's id is a hash of the result.  A query's
 *assignment* maps the template's nodes, the meta-variables var1, var2, … of R_T, to the nodes of the
 query's graph.  Among all isomorphisms it is the one that keeps closest to the order of the query's
 nodes, so that equal queries have equal rows.
@@ -10,20 +10,15 @@ nodes, so that equal queries have equal rows.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
+from functools import lru_cache
 from operator import itemgetter
-from typing import Any
 
 from xscl.templates.join_graph import Edge, JoinGraph, Node
+from xscl.templates.labelling import Arc, Form, canonical_order, form_of, symmetries
 
 __all__ = ["Template", "template_of"]
-
-Form = tuple[tuple[str, ...], tuple[tuple[int, int], ...]]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
@@ -56,7 +51,16 @@ def template_of(graph: JoinGraph, order: Sequence[int] = ()) -> tuple[Template, 
     return template, tuple([numbers[index] for index in order])
 
 
-_templates: dict[Form, Template] = {}
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A template, its nodes in canonical order, and its symmetries (`labelling.symmetries`)."""
+
+    template: Template
+    order: tuple[int, ...]
+    symmetries: Mapping[int, Mapping[int, tuple[int, ...]]]
+
+
+_known: dict[Form, _Known] = {}
 
 
 @lru_cache(maxsize=100_000)
@@ -71,13 +75,24 @@ def _template_of_shape(
     shape = JoinGraph(
         tuple([Node(*node) for node in nodes]), tuple([Edge(*edge) for edge in edges]), kept, valued
     )
-    form, order = _canonical_form(shape, ())
-    template = _templates.get(form)
-    if template is None:
-        template_id = hashlib.sha256(repr(form).encode()).hexdigest()[:12]
-        graph = _renumbered(shape, _meta_variables(shape, order))
-        template = _templates[form] = Template(template_id, graph)
-    return template, _first_isomorphism(template.graph, shape)
+    colours, arcs = _drawn(shape)
+    order = canonical_order(colours, arcs)
+    form = form_of(colours, arcs, order)
+    known = _known.get(form)
+    if known is None:
+        known = _known[form] = _new_template(shape, form, order)
+    return known.template, _first_isomorphism(known, order)
+
+
+def _new_template(shape: JoinGraph, form: Form, order: Sequence[int]) -> _Known:
+    numbers = _meta_variables(shape, order)
+    graph = _renumbered(shape, numbers)
+    index = {number: i for i, number in enumerate(numbers)}
+    return _Known(
+        Template(hashlib.sha256(repr(form).encode()).hexdigest()[:12], graph),
+        tuple([index[number] for number in order]),
+        symmetries(*_drawn(graph)),
+    )
 
 
 def _meta_variables(graph: JoinGraph, order: Sequence[int]) -> list[int]:
@@ -95,80 +110,33 @@ def _meta_variables(graph: JoinGraph, order: Sequence[int]) -> list[int]:
     return list(numbers)
 
 
-def _first_isomorphism(template: JoinGraph, graph: JoinGraph) -> tuple[int, ...]:
-    """The isomorphism from template to graph that is smallest, read as a sequence of nodes.
+def _first_isomorphism(known: _Known, order: Sequence[int]) -> tuple[int, ...]:
+    """The isomorphism from a template to a graph in canonical order that is smallest, read as a
+    sequence of nodes: any other one differs from it by a symmetry of the template.
 
-    A partial isomorphism extends to a whole one exactly if the graphs stay isomorphic with its
-    nodes singled out.  So it grows node by node and never backtracks.
+    Node by node the template is turned such that the smallest node possible is the image, by
+    symmetries that keep the nodes before in place.
     """
-    chosen: list[int] = []
-    for index in range(len(template.nodes)):
-        wanted, _ = _canonical_form(template, tuple(range(index + 1)))
-        chosen.append(
-            next(
-                node.number
-                for node in graph.nodes
-                if node.number not in chosen
-                and _canonical_form(graph, (*chosen, node.number))[0] == wanted
-            )
-        )
+    images = dict(zip(known.order, order, strict=True))
+    chosen = [images[node] for node in range(len(order))]
+    for node, others in known.symmetries.items():
+        nearest = min(others, key=chosen.__getitem__)
+        if chosen[nearest] < chosen[node]:
+            chosen = [chosen[image] for image in others[nearest]]
     return tuple(chosen)
 
 
-@lru_cache(maxsize=100_000)
-def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form, tuple[int, ...]]:
-    """A value that is equal for isomorphic graphs only, and for all of them; and the graph's nodes
-    (which must be 0, 1, …) in canonical order.
-
-    Tree edges join nodes; the depth, part of the colour, shows which one is the parent.  A value
-    join is an edge between the sides.  Every other comparison is a path over two nodes of its own,
-    coloured by the operator and the direction.
-    """
-    depths = {node.number: len(graph.chain(node.number)) for node in graph.nodes}
-    colours = [
-        f"{node.side} {depths[node.number]} "
-        f"{_role(graph, node.number)} "
-        f"{singled_out.index(node.number) if node.number in singled_out else ''}"
-        for node in graph.nodes
-    ]
-    edges = [(node.parent, node.number) for node in graph.nodes if node.parent is not None]
-    value_joins = frozenset(graph.value_joins)
+def _drawn(graph: JoinGraph) -> tuple[list[str], list[Arc]]:
+    """The colours and arcs of a graph whose nodes are 0, 1, …; an edge is read from both ends."""
+    colours = [f"{node.side} {_role(graph, node.number)}" for node in graph.nodes]
+    arcs: list[Arc] = []
+    for node in graph.nodes:
+        if node.parent is not None:
+            arcs += [(node.parent, "child", node.number), (node.number, "parent", node.parent)]
     for edge in graph.edges:
-        if edge in value_joins:
-            edges.append((edge.left, edge.right))
-        else:
-            source = len(colours)
-            # Both ends of a symmetric comparison have the same colour.
-            roles = ("of", "of") if edge.symmetric else ("from", "to")
-            colours += [f"{edge.operator} {end}" for end in roles]
-            edges += [(edge.left, source), (source, source + 1), (source + 1, edge.right)]
-    palette = sorted(set(colours))
-    core = _igraph()
-    drawn = core.GraphBase(len(colours), edges)
-    core.VertexSeq(drawn).set_attribute_values("vertex", range(len(colours)))
-    # The meaning of a permutation has changed between versions of igraph; applied by igraph itself
-    # it always means the same.
-    canonical = drawn.permute_vertices(
-        drawn.canonical_permutation(color=[palette.index(colour) for colour in colours])
-    )
-    order = core.VertexSeq(canonical).get_attribute_values("vertex")
-    ends = sorted((min(edge), max(edge)) for edge in canonical.get_edgelist())
-    form = tuple(colours[vertex] for vertex in order), tuple(ends)
-    return form, tuple(vertex for vertex in order if vertex < len(graph.nodes))
-
-
-@cache
-def _igraph() -> Any:
-    """Only the compiled core of igraph: where matplotlib is installed, the package imports all of
-    it, which takes a second."""
-    package = find_spec("igraph")
-    assert package is not None
-    core = PathFinder.find_spec("igraph._igraph", package.submodule_search_locations)
-    assert core is not None
-    assert core.loader is not None
-    module = module_from_spec(core)
-    core.loader.exec_module(module)
-    return module
+        back = edge.flipped()
+        arcs += [(edge.left, edge.operator, edge.right), (back.left, back.operator, back.right)]
+    return colours, arcs
 
 
 def _role(graph: JoinGraph, number: int) -> str:

@@ -13,14 +13,12 @@ counts them, `live.upkeep` updates the paths.  `values` has functions on strings
 trees and cuts texts.
 """
 
-from xscl.xpath_stage import likeness
 from xscl.xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
 from xscl.xpath_stage.constants import Constant, Constants, Satisfied
 from xscl.xpath_stage.evaluator import XPathEvaluator
 from xscl.xpath_stage.functions import EXTENSIONS, compared
 from xscl.xpath_stage.layouts import Layout, Row, Witnesses
 from xscl.xpath_stage.leaf_paths import Accept, Changes
-from xscl.xpath_stage.likeness import MEASURES, Alike, alike_of
 from xscl.xpath_stage.parser_events import evaluate_parser_events
 from xscl.xpath_stage.parsing.characters import NO_XML, foreign_character
 from xscl.xpath_stage.parsing.documents import ATTRIBUTE, MalformedDocument, parse, string_value
@@ -35,6 +33,8 @@ from xscl.xpath_stage.parsing.json_shapes import are_flat, plain_copies, read_ex
 from xscl.xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xscl.xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xscl.xpath_stage.strings import Strings
+from xscl.xpath_stage.texts import likeness
+from xscl.xpath_stage.texts.likeness import MEASURES, Alike, alike_of
 from xscl.xpath_stage.values import apply, double_of
 from xscl.xpath_stage.work import ExcessiveDocument
 

@@ -16,9 +16,9 @@ from typing import Any
 import re2
 from lxml import etree
 
-from xscl.xpath_stage.likeness import alike_of
 from xscl.xpath_stage.parsing.documents import string_value
 from xscl.xpath_stage.parsing.json_documents import number_text
+from xscl.xpath_stage.texts.likeness import alike_of
 from xscl.xpath_stage.values import apply, double_of
 
 __all__ = ["EXTENSIONS", "compared"]

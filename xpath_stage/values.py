@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from xscl.xpath_stage.parsing.json_documents import number_text
-from xscl.xpath_stage.urls import canonical
+from xscl.xpath_stage.texts.urls import canonical
 
 __all__ = ["FUNCTIONS", "NOT_A_NUMBER", "apply", "double_of"]
 

@@ -1,5 +1,7 @@
-"""The version of XSCL."""
+"""The version of XSCL, and where its pages are."""
 
-__all__ = ["__version__"]
+__all__ = ["SITE", "__version__"]
 
 __version__ = "0.1.0"
+
+SITE = "https://xscl.readthedocs.io"

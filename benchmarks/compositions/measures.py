@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from math import floor, prod
+from math import floor, log2, prod
 from statistics import mean
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ __all__ = [
     "agreed",
     "between",
     "correlation",
+    "crossing",
     "geometric",
     "measured_gain",
     "programmes",
@@ -39,6 +40,8 @@ WARM = 10
 STEP = 0.5
 MANY = 4096
 """The greatest number of queries."""
+WAYS = (False, True)
+"""As drawn, and rewritten."""
 
 
 @cache
@@ -135,23 +138,47 @@ def supported(
     workload: Workload, size: int, seed: int, seconds: float, factor: float
 ) -> tuple[int, int]:
     """Operators of as many queries as take a second for a second of stream, as drawn and rewritten:
-    their number is doubled until they take longer, and interpolated."""
+    interpolated between two numbers of queries, one of them twice the other."""
     stream, warm = steps(seconds, seed, factor)
+    drawn, some = queries(workload, size, seed), list[Query]()
+    agreed([[planned(one, rewriting=way) for one in _first(some, drawn, 32)] for way in WAYS], seed)
     found = list[int]()
-    some = [*islice(queries(workload, size, seed), MANY)]
-    agreed([[planned(one, rewriting=way) for one in some[:32]] for way in (False, True)], seed)
-    for rewriting in (False, True):
-        plans, before, count = list[Planned](), (0, 0.0), 8
-        while True:
-            plans += [planned(one, rewriting=rewriting) for one in some[len(plans) : count]]
-            now = count, cpu(plans, stream, warm) / seconds
-            if now[1] > 1 or count == MANY:
-                break
-            before, count = now, count * 2
-        share = (1 - before[1]) / (now[1] - before[1])
-        found.append(size * floor(before[0] + min(1.0, share) * (now[0] - before[0])))
+    for rewriting in WAYS:
+
+        def taken(count: int, rewriting: bool = rewriting) -> float:
+            plans = [planned(one, rewriting=rewriting) for one in _first(some, drawn, count)]
+            return cpu(plans, stream, warm) / seconds
+
+        found.append(size * floor(crossing(taken, MANY)))
     off, on = found
     return off, on
+
+
+def crossing(taken: Callable[[int], float], most: int) -> float:
+    """The number at which what is taken, which grows about as the number does, is 1: interpolated
+    between powers of two.  A few numbers say where to look, as each takes its time."""
+    count, times = min(8, most), dict[int, float]()
+
+    def at(count: int) -> float:
+        if count not in times:
+            times[count] = taken(count)
+        return times[count]
+
+    if at(count) <= 1:
+        # What most queries would take is not measured.
+        count = min(most // 2, max(count, 1 << floor(log2(count / times[count]))))
+    while count > 1 and at(count) > 1:
+        count //= 2
+    while 2 * count < most and at(2 * count) <= 1:
+        count *= 2
+    before, after = at(count), at(2 * count)
+    return count + min(1.0, max(0.0, (1 - before) / (after - before))) * count
+
+
+def _first(some: list[Query], drawn: Iterator[Query], count: int) -> list[Query]:
+    """The first queries drawn."""
+    some += islice(drawn, max(0, count - len(some)))
+    return some[:count]
 
 
 def between(one: float, low: float, high: float) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -12,8 +11,6 @@ from time import process_time
 from typing import Any
 
 from benchmarks.compositions.workload import RATES, SECOND, Query, arrivals
-from xscl.pattern_stage.algebra.nodes import Node, Union
-from xscl.pattern_stage.algebra.nodes import Sequence as Following
 from xscl.pattern_stage.compositions.cost import Rates
 from xscl.pattern_stage.compositions.lowering import lowered
 from xscl.pattern_stage.compositions.operators import cost, operators
@@ -23,9 +20,10 @@ from xscl.pattern_stage.compositions.rules import SWITCHES, rewritten
 from xscl.pattern_stage.layouts import NUMBER
 from xscl.pattern_stage.plan import rules
 from xscl.pattern_stage.plan.composites import CompositeStage
+from xscl.pattern_stage.plan.kinds.states import StateOperator
 from xscl.pattern_stage.plan.stage import EventStage
 
-__all__ = ["Batch", "Planned", "batches", "cpu", "digest", "planned", "rates_of"]
+__all__ = ["Batch", "Planned", "batches", "cpu", "digest", "planned", "work_of"]
 
 UNSHARED = frozenset(rule.name for rule in rules.RULES)
 
@@ -100,33 +98,48 @@ def digest(plans: Sequence[Planned], steps: Sequence[Batch]) -> str:
     return sha256(repr(sorted(matches)).encode()).hexdigest()
 
 
-def rates_of(
+@dataclass(slots=True)
+class Work:
+    """What a `;` does: the events that it makes, and the instances that events touch in it."""
+
+    made: float = 0.0
+    touched: float = 0.0
+
+
+def work_of(
     plan: Plan, streams: tuple[int, ...], seconds: float = 20, warm: float = 10
-) -> list[float]:
-    """The events a second of each operator of a plan, in the order of `operators`, in a run."""
-    steps = stream_of(warm + seconds)
+) -> list[Work]:
+    """What the `;` of a plan do in a second, in the order of `operators`, in a run."""
     low = lowered(plan, ())
-    stage = EventStage()
-    nodes = [one for one in _nodes(low.root) if isinstance(one, Following | Union)]
-    for number, one in enumerate(nodes):
-        stage.add(number, one, streams, low.constants)
-    found = Counter[int]()
-    for events, watermark in steps:
+    stage = EventStage(UNSHARED)
+    stage.add(0, low.root, streams, low.constants)
+    every = [_counted(one) for one in stage._in_order.operators if isinstance(one, StateOperator)]
+    for events, watermark in stream_of(warm + seconds):
         stage.take(events)
         stage.advance(watermark)
-        counts = stage.counts()
-        if watermark > warm * SECOND:
-            found.update(counts)
-    return [found[number] / seconds for number in range(len(nodes))]
+        stage.counts()
+        if watermark == warm * SECOND:
+            for work in every:
+                work.made = work.touched = 0.0
+    return [Work(work.made / seconds, work.touched / seconds) for work in every]
+
+
+def _counted(operator: StateOperator) -> Work:
+    """Counts what an operator does from now on."""
+    work, meet = Work(), operator._meeting.meet
+
+    def counting(event: Any, instances: Any, constants: Any, found: Any, pending: Any) -> Any:
+        work.touched += len(instances)
+        before = len(found)
+        kept = meet(event, instances, constants, found, pending)
+        work.made += len(found) - before
+        return kept
+
+    setattr(operator._meeting, "meet", counting)  # noqa: B010
+    return work
 
 
 @cache
 def stream_of(seconds: float) -> list[Batch]:
     """A stream in steps."""
     return batches(arrivals(seconds))
-
-
-def _nodes(node: Node) -> Iterator[Node]:
-    for one in node.inputs:
-        yield from _nodes(one)
-    yield node

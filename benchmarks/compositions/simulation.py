@@ -17,7 +17,7 @@ from statistics import mean, pstdev
 from time import process_time
 from typing import Literal, NamedTuple
 
-from benchmarks.compositions.running import rates_of
+from benchmarks.compositions.running import Work, work_of
 from benchmarks.compositions.workload import RATES, Query, Workload, queries
 from xscl.pattern_stage.compositions.canonical import canonicals
 from xscl.pattern_stage.compositions.operators import Operator, operators
@@ -82,27 +82,29 @@ def _prepared(query: Query, costs: Costs, *, rewriting: bool) -> Prepared:
     made = rewritten(query.plan, RATES, without=() if rewriting else SWITCHES)
     root = made.root
     if costs == "run":
-        measured = rates_of(made.plan, query.streams)
-        root = _as_measured(root, dict(zip(operators(root), measured, strict=True)))
+        root = _as_measured(root, iter(work_of(made.plan, query.streams)))
     return Prepared(root, canonicals(root, (), lambda one: one.type))
 
 
-def _as_measured(one: Operator, rates: Mapping[Operator, float]) -> Operator:
-    """An operator with the rates of its outputs as measured: its work is what its inputs send, and
-    with `;` an instance for each output."""
+def _as_measured(one: Operator, work: Iterator[Work]) -> Operator:
+    """An operator with what it and those below it have done in a run."""
     if one.event is not None:
         return one
-    inputs = tuple(_as_measured(each, rates) for each in one.inputs)
-    cpu = sum(each.flow.mu for each in inputs) + (rates[one] if one.kind == ";" else 0)
-    return replace(one, inputs=inputs, flow=replace(one.flow, mu=rates[one]), cpu=cpu)
+    inputs = tuple(_as_measured(each, work) for each in one.inputs)
+    cpu = made = sum(each.flow.mu for each in inputs)
+    if one.kind == ";":
+        did = next(work)
+        cpu, made = cpu + did.touched, did.made
+    return replace(one, inputs=inputs, flow=replace(one.flow, mu=made), cpu=cpu)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How many queries came before the first overload, and of what: a node or a sink; with the
     operators that were asked for and those deployed, the queries that were there already as a
-    whole, the events a second between nodes, the variation of the nodes' load, and the longest time
-    to place a query."""
+    whole, the events a second between nodes, the variation of the nodes' load, the longest time to
+    place a query, and what the dearest operator of the last query takes of one node's capacity:
+    with more than 1 no placement helps."""
 
     supported: int
     overloaded: Literal["node", "sink"]
@@ -112,6 +114,7 @@ class Outcome:
     traffic: float
     variation: float
     placing: float
+    dearest: float
 
 
 @dataclass(slots=True)
@@ -218,6 +221,7 @@ def supported(
                 cluster.traffic,
                 _variation(cluster.loads),
                 cluster.placing,
+                max(one.cpu for one in operators(query.root)) / most,
             )
     raise AssertionError("nothing is overloaded")
 

@@ -15,7 +15,17 @@ from xscl.pattern_stage.compositions.bracket_next import is_allowed
 from xscl.pattern_stage.compositions.cost import Rates
 from xscl.pattern_stage.compositions.plan import Bracket, Chain, Either, Event, Plan, Step
 
-__all__ = ["RATES", "SECOND", "STREAMS", "WORKLOADS", "Query", "Workload", "arrivals", "queries"]
+__all__ = [
+    "RATES",
+    "SECOND",
+    "SIZES",
+    "STREAMS",
+    "WORKLOADS",
+    "Query",
+    "Workload",
+    "arrivals",
+    "queries",
+]
 
 SECOND = 1_000_000
 STREAMS = tuple(float(1 << exponent) for exponent in range(8))
@@ -24,6 +34,12 @@ RATES = Rates(dict(enumerate(STREAMS)))
 
 Workload = Literal["next", "union", "mix"]
 WORKLOADS: tuple[Workload, ...] = ("next", "union", "mix")
+SIZES: dict[Workload, tuple[int, ...]] = {
+    "next": (2, 3, 5, 8),
+    "union": (2, 3, 5, 8),
+    "mix": (2, 4, 6, 8),
+}
+"""Operators of a query."""
 
 
 def arrivals(seconds: float, seed: int = 1, factor: float = 1) -> Iterator[tuple[int, int]]:

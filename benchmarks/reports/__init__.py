@@ -1,37 +1,25 @@
-"""A module for each figure, in the order of the page; each has `run`, which measures it.
+"""A module for each section of the book; each has `run`, which measures it.
 
 >>> from benchmarks.reports import NAMES
->>> NAMES[1]
-'user_table'
+>>> NAMES[0]
+'sase_stacks'
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 from benchmarks.report import Report
-from benchmarks.scale import Scale
+from benchmarks.scale import FULL, Scale
 
-FIRST = ("growth", "user_table", "peers", "feed_readers")
-"""What the page begins with, for users."""
 SASE = ("sase_stacks", "sase_tests", "sase_joins", "sase_plus")
-"""The figures of SASE and SASE+, in a folder of their own."""
-EVENTS = (
-    "event_speed",
-    "figure_4_13",
-    "figure_4_14",
-    "figure_4_17",
-    "figure_4_18",
-    "figure_5_08",
-    "figure_5_09",
-    "figure_5_10",
-    "event_joins",
-)
-"""The figures of chapters 4 and 5 of the thesis, in a folder of their own."""
-NEXT = ("next_operators", "next_queries", "next_nodes")
-"""The figures of NEXT CEP, in a folder of their own."""
-NAMES = (
-    *FIRST,
+"""SASE and SASE+, in a folder of their own."""
+CAYUGA = ("event_speed", "figure_4_13", "figure_4_14", "figure_4_17", "figure_4_18")
+RUMOR = ("figure_5_08", "figure_5_09", "figure_5_10", "event_joins")
+EVENTS = (*CAYUGA, *RUMOR)
+"""Chapters 4 and 5 of the thesis, in a folder of their own."""
+JOINS = (
     "table_6_3",
     "figure_6_08",
     "figure_6_09",
@@ -42,30 +30,44 @@ NAMES = (
     "figure_6_14",
     "figure_6_15",
     "figure_6_16",
+)
+"""Chapter 6 of the thesis."""
+NEXT = ("next_operators", "next_queries", "next_nodes", "next_fraud")
+"""NEXT CEP, in a folder of their own."""
+AUTOMATA = ("automata", "automata_levels", "automata_ignorable")
+"""AFA."""
+USERS = (
+    "user_table",
+    "growth",
+    "peers",
+    "pattern_peers",
+    "feed_readers",
+    "pattern_speed",
+    "likeness",
+    "likeness_quality",
+    "personalised",
     "stage_one_items",
     "stage_one_patterns",
-    "personalised",
-    "pattern_speed",
-    "automata",
-    "automata_levels",
-    "automata_ignorable",
     "adversarial",
     "durability",
     "spark_joins",
     "spark_events",
-    *SASE,
-    *EVENTS,
-    *NEXT,
 )
+"""What is in no paper: what users do, and beside which other engines."""
+NAMES = (*SASE, *EVENTS, *JOINS, *NEXT, *AUTOMATA, *USERS)
+"""In the order of the page: of the papers, then the rest."""
 
-LARGE = {"peers", "feed_readers", "spark_joins", "spark_events"}
-"""Those that install or start much, and are measured at reduced size only when they are named."""
-BY_DEFAULT = {True: NAMES, False: tuple(name for name in NAMES if name not in LARGE)}
-"""What is measured where no name is given, at full size or not."""
+SIZES: dict[str, Scale] = {name: replace(FULL, limit=10, patience=60) for name in JOINS[1:]}
+"""The sizes of sections that would take more than half an hour at the full one."""
+
+
+def scale_of(name: str) -> Scale:
+    """The size at which a section is measured for the book."""
+    return SIZES.get(name, FULL)
 
 
 def run(name: str, scale: Scale) -> Report:
-    """Measures the figure of a name."""
+    """Measures a section."""
     folders = {".sase": SASE, ".events": EVENTS, ".next_cep": NEXT}
     folder = next((one for one, names in folders.items() if name in names), "")
     report: Report = import_module(f"benchmarks.reports{folder}.{name}").run(scale)

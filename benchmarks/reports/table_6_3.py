@@ -81,7 +81,6 @@ def run(scale: Scale) -> Report:
                 f"{', '.join(str(row[4]) for row in counts)}",
             ),
         ),
-        any_scale=True,
     )
 
 

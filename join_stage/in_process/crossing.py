@@ -129,12 +129,9 @@ class _AlikeSides(_Sides):
         postings = self._postings[1 - side]
         found: dict[int, None] = {}
         for string in strings:
-            # What is there for the other side may be the same text.
-            self._texts.add(string, self._tokens_of(string))
-            for other, degree in self._texts.alike(string):
+            for other, degree in self._texts.alike(string, self._tokens_of(string)):
                 if degree >= self._least and (posting := postings.get(other)) is not None:
                     found.update(dict.fromkeys(self.within(posting, time, side)))
-            self._texts.remove(string)
         return [*found]
 
     def add(self, document: int, time: int, side: int, strings: Collection[int]) -> None:

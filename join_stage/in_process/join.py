@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from xscl.join_stage.batch import Accepted, Batch, Layout, strings_of_rows
@@ -140,11 +140,25 @@ class InProcessJoin:
             self._find_nothing()
             return False
         if registry.crossing and self._crossing.pairs:
-            self._open += self._crossing.pairs
+            self._cross(self._crossing.pairs, batch.times)
         if batch.strings:
             self._cache.reached(batch.strings[-1][0])
         self.documents += len(batch.documents)
         return True
+
+    def _cross(self, pairs: Sequence[OpenPairs], times: Mapping[int, int]) -> None:
+        """Records what holds for pairs without an equality; those of composites stay open."""
+        plain: list[OpenPairs] = []
+        for some in pairs:
+            (hit,) = some.hits
+            (self._open if any(hit.program.plan.composite) else plain).append(some)
+        times_of = self._residual.times
+        for some, outcome, others in self._residual.outcomes(plain):
+            ends = [times_of[other] for other in others]
+            document = some.document
+            self._channels.split(
+                outcome, document, times[document], others, ends, right=some.right, to=self.tuples
+            )
 
     @property
     def crossed(self) -> bool:

@@ -8,7 +8,8 @@ queries of a single document are all of that kind: they have no pair, only leave
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xscl.join_stage.audience import Seen
@@ -17,7 +18,7 @@ from xscl.join_stage.compiler import program_of
 from xscl.join_stage.constraints import FOREVER
 from xscl.join_stage.evaluator import Binding, Relation, Relations, StringValue
 from xscl.join_stage.in_process.edges import Accepts
-from xscl.join_stage.in_process.signatures import Hit, LeafPosition
+from xscl.join_stage.in_process.signatures import Hit, LeafPosition, Outcome
 from xscl.join_stage.in_process.view_cache import DocumentLeaves, ViewCache
 from xscl.join_stage.likeness import Measures, Tokens
 from xscl.join_stage.plan import Plan
@@ -40,8 +41,8 @@ _Times = tuple[int, int, int, Collection[int]]
 _VALUES = 100_000
 """The maximal number of strings' values that are cached for comparisons by order."""
 
-Key = tuple[int, int, int]
-"""A hit, and the positions of the leaves of either document, by identity."""
+Key = tuple[object, ...]
+"""A hit, and the positions of the leaves of either document, by identity; their strings."""
 
 
 class OpenPairs(NamedTuple):
@@ -84,6 +85,10 @@ class ResidualTests:
         self._composites: dict[int, _Times] = {}
         self._values: dict[int, StringValue | None] = {}
         self.tokens = Tokens(measures, self._text)
+        self._version = -1
+        # By the identity of a place of R_T, and of what is the same for many pairs.
+        self._thresholds: dict[int, _Thresholds] = {}
+        self._outcomes: dict[tuple[object, ...], tuple[Outcome, Hit]] = {}
 
     def note(self, batch: Batch) -> None:
         """Records the documents and composites of a batch, however it is joined."""
@@ -106,77 +111,87 @@ class ResidualTests:
 
     def filtered(self, document: int, leaves: Leaves) -> Iterator[Completed]:
         """The matches of queries of a single document."""
-        relations = Relations(
-            left=self._bound(leaves), string=self._string, likeness=self._likeness
-        )
+        relations = self._relations(self._bound(leaves), Relation())
         for plan in self._registry.filters.values():
             rows_of_plan = self._registry.rows_of(plan)
             for rows, heads in program_of(plan).complete(rows_of_plan, [()], relations):
                 yield Completed(plan, rows, heads, (((document,), FOREVER, 0, document),))
 
     def completed(self, pairs: Sequence[OpenPairs]) -> Iterator[Completed]:
-        """The matches from the hits of some pairs.
+        """The matches from the hits of some pairs."""
+        completions = self._completions(pairs)
+        for some in pairs:
+            for hit in some.hits:
+                seen = self._seen(some, hit.program.plan)
+                by_key: dict[Key, list[Seen]] = {}
+                for one in seen:
+                    by_key.setdefault(completions.key(hit, *one[0]), []).append(one)
+                for key, same in by_key.items():
+                    for rows, heads in completions.of(key, hit, *same[0][0]):
+                        yield Completed(hit.program.plan, rows, heads, same)
 
-        The rest of a hit that needs no strings is the same for all documents of the same
-        structures; otherwise, the leaves of a document are bound once.
-        """
+    def outcomes(
+        self, pairs: Sequence[OpenPairs]
+    ) -> Iterator[tuple[OpenPairs, Outcome, list[int]]]:
+        """Some pairs by what holds for them: the others that have one outcome with a document.  It
+        is final, as conditions on composites are not among what is tested."""
+        completions = self._completions(pairs)
+        for some in pairs:
+            (hit,) = some.hits
+            by_key: dict[Key, list[int]] = {}
+            for other in some.others:
+                left, right = (other, some.document) if some.right else (some.document, other)
+                by_key.setdefault(completions.key(hit, left, right), []).append(other)
+            by_outcome: dict[Outcome, list[int]] = {}
+            for key, same in by_key.items():
+                pair = (same[0], some.document) if some.right else (some.document, same[0])
+                outcome = self._outcome(hit, completions.of(key, hit, *pair))
+                if outcome.final:
+                    by_outcome.setdefault(outcome, []).extend(same)
+            for outcome, same in by_outcome.items():
+                same.sort(key=self.times.__getitem__)
+                yield some, outcome, same
+
+    def _outcome(self, hit: Hit, completed: Sequence[tuple[Trie, set[Binding]]]) -> Outcome:
+        """The outcome of what was completed, the same for the same rows and heads."""
+        key = (id(hit), *[(id(rows), frozenset(heads)) for rows, heads in completed])
+        known = self._outcomes.get(key)
+        if known is None:
+            if len(self._outcomes) >= _BOUND:
+                self._outcomes.clear()
+            final = tuple([Hit(hit.program, rows, tuple(heads)) for rows, heads in completed])
+            # The hit and the rows are retained with it: no identity is used again.
+            known = self._outcomes[key] = Outcome(final, ()), hit
+        return known[0]
+
+    def _completions(self, pairs: Sequence[OpenPairs]) -> _Completions:
+        """How the hits of some pairs are completed, given what is retained now."""
+        if self._version != self._registry.version:
+            self._version = self._registry.version
+            self._thresholds.clear()
+            self._outcomes.clear()
         leaves = self._cache.leaves(_documents_of(pairs))
         if self._registry.crossing and self._registry.orders:
             strings = {string for one in leaves.values() for string in one.strings}
             if missing := [one for one in strings if one is not None and one not in self._values]:
                 self._know(missing)
-        bound: dict[int, Relation] = {}
-        completed_before: dict[Key, list[tuple[Trie, set[Binding]]]] = {}
+        return _Completions(leaves, self._relations, self._bound)
 
-        def relation(document: int) -> Relation:
-            found = bound.get(document)
-            if found is None:
-                if len(bound) >= _BOUND:
-                    bound.clear()
-                found = bound[document] = self._bound(_leaves(leaves[document]))
-            return found
+    def _relations(self, left: Relation, right: Relation) -> Relations:
+        return Relations(
+            left=left,
+            right=right,
+            string=self._string,
+            likeness=self._likeness,
+            reached=self._reached,
+        )
 
-        def left_of(hit: Hit, pair: Sequence[int]) -> list[tuple[Trie, set[Binding]]]:
-            bindings: Iterable[Binding] = hit.bindings
-            if None in hit.program.sides:
-                bindings = _with_strings(hit, leaves[pair[0]])
-            relations = _NO_RELATIONS
-            if hit.program.rest:
-                left, right = map(relation, pair)
-                relations = Relations(
-                    left=left, right=right, string=self._string, likeness=self._likeness
-                )
-            return list(hit.program.complete(hit.at, bindings, relations))
-
-        def of_one_structure(hit: Hit, seen: list[Seen]) -> Iterable[tuple[Key, list[Seen]]]:
-            # The pairs refer to the hits, and `leaves` to the positions: no identity is reused
-            # meanwhile.
-            if not hit.program.rest:
-                return [((id(hit), 0, 0), seen)]
-            by_key: dict[Key, list[Seen]] = {}
-            for one in seen:
-                left, right = one[0]
-                key = id(hit), id(leaves[left].positions), id(leaves[right].positions)
-                by_key.setdefault(key, []).append(one)
-            return by_key.items()
-
-        for some in pairs:
-            for hit in some.hits:
-                program = hit.program
-                seen = self._seen(some, program.plan)
-                if not program.structural:
-                    for one in seen:
-                        for rows, heads in left_of(hit, one[0]):
-                            yield Completed(program.plan, rows, heads, (one,))
-                    continue
-                for key, same in of_one_structure(hit, seen) if seen else ():
-                    completions = completed_before.get(key)
-                    if completions is None:
-                        if len(completed_before) >= _BOUND:
-                            completed_before.clear()
-                        completions = completed_before[key] = left_of(hit, same[0][0])
-                    for rows, heads in completions:
-                        yield Completed(program.plan, rows, heads, same)
+    def _reached(self, at: Trie, above: int, most: int) -> Trie:
+        """The rows below thresholds that are above one number, and at most another."""
+        known = self._thresholds.get(id(at))
+        if known is None:
+            known = self._thresholds[id(at)] = _Thresholds(at)
+        return known.reached(above, most)
 
     def _seen(self, pairs: OpenPairs, plan: Plan) -> list[Seen]:
         """Some pairs as the constraints of queries see them, without those whose sides share a
@@ -236,6 +251,83 @@ class ResidualTests:
         """Looks up the values of some strings in one query."""
         found = self._state.values(strings)
         self._values.update((number, found.get(number)) for number in strings)
+
+
+class _Completions:
+    """Completes hits for pairs of documents with some leaves.
+
+    The rest of a hit that needs no strings is the same for all documents of the same structures,
+    any other for those that have the same strings, too; the leaves of a document are bound once.
+    """
+
+    def __init__(
+        self,
+        leaves: Mapping[int, DocumentLeaves],
+        relations: Callable[[Relation, Relation], Relations],
+        bound: Callable[[Iterable[tuple[LeafPosition, int | None]]], Relation],
+    ) -> None:
+        self._leaves = leaves
+        self._relations = relations
+        self._bind = bound
+        self._bound: dict[int, Relation] = {}
+        self._before: dict[Key, list[tuple[Trie, set[Binding]]]] = {}
+
+    def key(self, hit: Hit, left: int, right: int) -> Key:
+        """Pairs of one key have the same rows and heads.  They refer to the hits, and the leaves to
+        the positions: no identity is used again meanwhile."""
+        program = hit.program
+        if not program.rest and None not in program.sides:
+            return (id(hit),)
+        one, other = self._leaves[left], self._leaves[right]
+        key = id(hit), id(one.positions), id(other.positions)
+        return key if program.structural else (*key, tuple(one.strings), tuple(other.strings))
+
+    def of(self, key: Key, hit: Hit, left: int, right: int) -> list[tuple[Trie, set[Binding]]]:
+        """The rows of R_T that hold for a pair with a key, and the heads for which they do."""
+        found = self._before.get(key)
+        if found is None:
+            if len(self._before) >= _BOUND:
+                self._before.clear()
+            found = self._before[key] = self._complete(hit, left, right)
+        return found
+
+    def _complete(self, hit: Hit, left: int, right: int) -> list[tuple[Trie, set[Binding]]]:
+        bindings: Iterable[Binding] = hit.bindings
+        if None in hit.program.sides:
+            bindings = _with_strings(hit, self._leaves[left])
+        relations = _NO_RELATIONS
+        if hit.program.rest:
+            relations = self._relations(self._relation(left), self._relation(right))
+        return list(hit.program.complete(hit.at, bindings, relations))
+
+    def _relation(self, document: int) -> Relation:
+        found = self._bound.get(document)
+        if found is None:
+            if len(self._bound) >= _BOUND:
+                self._bound.clear()
+            found = self._bound[document] = self._bind(_leaves(self._leaves[document]))
+        return found
+
+
+class _Thresholds:
+    """The rows of a place of R_T whose next column is a threshold, the last one, in its order: of
+    those up to a likeness the places are found by bisection."""
+
+    def __init__(self, at: Trie) -> None:
+        # The place is retained: its identity is not used again meanwhile.
+        self.at = at
+        self._thresholds = sorted(at)
+        self._rows: dict[tuple[int, int], Trie] = {}
+
+    def reached(self, above: int, most: int) -> Trie:
+        """The rows of thresholds above one number, and at most another."""
+        place = bisect_right(self._thresholds, above), bisect_right(self._thresholds, most)
+        rows = self._rows.get(place)
+        if rows is None:
+            rows = self._rows[place] = {}
+            for threshold in self._thresholds[slice(*place)]:
+                rows.update(self.at[threshold])
+        return rows
 
 
 def _documents_of(pairs: Sequence[OpenPairs]) -> set[int]:

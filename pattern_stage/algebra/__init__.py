@@ -18,9 +18,10 @@ from xscl.pattern_stage.algebra.compiled import (
     texts_of,
 )
 from xscl.pattern_stage.algebra.functions import NAMES
-from xscl.pattern_stage.algebra.identity import frozen, is_document, same
+from xscl.pattern_stage.algebra.identity import frozen, is_document, may_repeat, same
 from xscl.pattern_stage.algebra.localised import Localised, Operators, typed
 from xscl.pattern_stage.algebra.normal_form import normal_form
+from xscl.pattern_stage.algebra.numbered import numbered
 from xscl.pattern_stage.algebra.texts import SideTexts
 from xscl.pattern_stage.layouts import Layouts
 from xscl.pattern_stage.values.terms import NULL
@@ -42,7 +43,9 @@ __all__ = [
     "is_document",
     "iterated",
     "mapped",
+    "may_repeat",
     "normal_form",
+    "numbered",
     "published",
     "reader",
     "same",

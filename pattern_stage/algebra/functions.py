@@ -17,7 +17,7 @@ from xscl.pattern_stage.layouts import SLOTS
 from xscl.pattern_stage.values import numbers
 from xscl.pattern_stage.values.terms import NULL
 from xscl.xpath_stage import double_of, number_text
-from xscl.xpath_stage.likeness import share
+from xscl.xpath_stage.texts.likeness import share
 from xscl.xpath_stage.values import canonical_url, normalize_space
 
 __all__ = ["NAMES", "as_json", "as_number", "as_text", "entry", "number_of"]

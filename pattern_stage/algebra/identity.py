@@ -8,12 +8,12 @@ from typing import Any
 
 from xscl.pattern_stage.algebra.attributes import attributes
 from xscl.pattern_stage.algebra.compiled import events, values
-from xscl.pattern_stage.algebra.nodes import Node, Select, Source, Union
+from xscl.pattern_stage.algebra.nodes import Node, Repeat, Select, Source, Union
 from xscl.pattern_stage.algebra.nodes.map import Map
 from xscl.pattern_stage.algebra.nodes.union import INNER, SIDE
 from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts
 
-__all__ = ["frozen", "is_document", "same"]
+__all__ = ["frozen", "is_document", "may_repeat", "same"]
 
 _PLAIN = frozenset([str, int, float, type(None)])
 
@@ -43,6 +43,24 @@ def is_document(node: Node) -> bool:
             return is_document(node.left) or is_document(node.right)
         case _:
             return False
+
+
+def may_repeat(node: Node) -> bool:
+    """Whether two events of a node may be equal.  Composites differ in their events, but for those
+    of a union with a variable in both branches, where an event of either may be the same
+    document's, and of an iteration in another, where chains may be cut in several ways."""
+    if not node.variables:
+        return True
+    if isinstance(node, Union) and {*node.left.variables} & {*node.right.variables}:
+        return True
+    if isinstance(node, Repeat) and _iterates(node.right):
+        return True
+    return any(may_repeat(one) for one in node.parts if one.variables)
+
+
+def _iterates(node: Node) -> bool:
+    """Whether a part of a node is an iteration."""
+    return isinstance(node, Repeat) or any(map(_iterates, node.parts))
 
 
 def same(node: Node, layout: Layouts) -> Callable[[Any], Hashable]:

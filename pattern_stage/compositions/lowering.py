@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from xscl.pattern_stage.algebra import numbered
 from xscl.pattern_stage.algebra.nodes import (
     Except,
     Node,
@@ -50,20 +51,22 @@ __all__ = ["Lowered", "lowered", "reach_of"]
 
 
 class Lowered(NamedTuple):
-    """The root of a plan, its constants, and the longest duration of a composite in microseconds,
-    None where it has no end."""
+    """The root of a plan, whose variables are numbered in the order of their events; its constants;
+    the longest duration of a composite in microseconds, None where it has no end; and the plan's
+    variables by these numbers."""
 
     root: Node
     constants: tuple[Any, ...]
     reach: int | None
+    variables: tuple[str, ...]
 
 
 def lowered(plan: Plan, constants: Iterable[Any]) -> Lowered:
     """The nodes of a plan whose conjuncts have these constants."""
     own = tuple(constants)
     places = tuple(sorted({place for _, _, place in _timed(plan)}))
-    root, more, reach = _of_lengths(plan, len(own), tuple([(at, own[at]) for at in places]))
-    return Lowered(root, own + more, reach)
+    low = _of_lengths(plan, len(own), tuple([(at, own[at]) for at in places]))
+    return low._replace(constants=own + low.constants)
 
 
 @lru_cache(maxsize=10_000)
@@ -74,8 +77,8 @@ def _of_lengths(plan: Plan, count: int, lengths: tuple[tuple[int, int], ...]) ->
     for place, length in lengths:
         constants[place] = length
     one = _Lowering(constants)
-    root = one.plan(plan, None)
-    return Lowered(root, tuple(constants[count:]), reach_of(plan, constants))
+    root, names = numbered(one.plan(plan, None))
+    return Lowered(root, tuple(constants[count:]), reach_of(plan, constants), names)
 
 
 def _timed(plan: Plan) -> Iterator[tuple[str, str, int]]:

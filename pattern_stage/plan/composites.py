@@ -49,6 +49,8 @@ class CompositeStage:
         self._weak: dict[int, tuple[EventStage, int | None]] = {}
         """A stage for each weak query, with the time of its newest event."""
         self._of_query: dict[int, EventStage] = {}
+        self._called: dict[int, tuple[int, ...]] = {}
+        """The variables of each query, by their numbers in its plan."""
         self._read_by: dict[int, tuple[frozenset[int], int | None]] = {}
         self._version = self._dropped = 0
         self._missed: dict[int, int] = {}
@@ -71,13 +73,14 @@ class CompositeStage:
         """Adds a query, with the types of the sources of its plan; returns this."""
         of, stage = tuple(types), self._stages[0]
         planned = composition.planned(self.rates(of), self._without)
-        root, constants, reach = planned.lowered
+        root, constants, reach, _ = planned.lowered
         self._queries[number] = composition, of, planned
         if weak:
             stage = EventStage(layout=self._layouts, most=self._most)
             self._weak[number] = stage, None
         stage.add(number, root, of, constants, since, in_order=in_order and not weak)
         self._of_query[number] = stage
+        self._called[number] = tuple(map(int, planned.lowered.variables))
         self._read_by[number] = frozenset(of), reach
         self._version += 1
         return planned
@@ -89,6 +92,7 @@ class CompositeStage:
         stage.remove(number)
         self._weak.pop(number, None)
         del self._read_by[number]
+        self._called.pop(number)
         if stage in self._stages[1:] and stage not in self._of_query.values():
             self._stages.remove(stage)
         self._version += 1
@@ -148,6 +152,7 @@ class CompositeStage:
         self._stages += other._stages
         self._weak |= other._weak
         self._of_query |= other._of_query
+        self._called |= other._called
         self._queries |= other._queries
         self._read_by |= other._read_by
         self._version += 1
@@ -280,18 +285,22 @@ class CompositeStage:
         for stage in self._every():
             outputs = stage.read()
             if outputs.gone is not None:
-                self._gone += _matches(outputs.gone)
+                self._gone += self._matches(outputs.gone)
             if outputs:
-                self._new += _matches(outputs)
+                self._new += self._matches(outputs)
 
-
-def _matches(outputs: Outputs) -> list[Found]:
-    """The matches that outputs are."""
-    found = list[Found]()
-    for place in range(len(outputs)):
-        root, event, _ = outputs[place]
-        assert root.events is not None
-        chain = Result.of(root.events(event), event[START], ())
-        several = Chains((chain,), None)
-        found += [Found(number, several, 0, event[END]) for number in outputs.numbers(place)]
-    return found
+    def _matches(self, outputs: Outputs) -> list[Found]:
+        """The matches that outputs are, with the variables of each query."""
+        found = list[Found]()
+        for place in range(len(outputs)):
+            root, event, _ = outputs[place]
+            assert root.events is not None
+            events, made = root.events(event), dict[tuple[int, ...], Chains]()
+            for number in outputs.numbers(place):
+                called = self._called[number]
+                several = made.get(called)
+                if several is None:
+                    some = [(called[variable], one) for variable, one in events]
+                    made[called] = several = Chains((Result.of(some, event[START], ()),), None)
+                found.append(Found(number, several, 0, event[END]))
+        return found

@@ -18,6 +18,7 @@ from xscl.pattern_stage.algebra.nodes import (
     Map,
     Node,
     Once,
+    Renamed,
     Repeat,
     Select,
     Source,
@@ -302,7 +303,9 @@ class Network:
 
 
 def _only_renames(node: Node) -> bool:
-    return isinstance(node, Variable) or (isinstance(node, Map) and not computed(node.items))
+    return isinstance(node, Variable | Renamed) or (
+        isinstance(node, Map) and not computed(node.items)
+    )
 
 
 _NOTHING = Channel()

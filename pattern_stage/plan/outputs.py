@@ -17,6 +17,7 @@ from xscl.pattern_stage.algebra import (
     attributes,
     events,
     is_document,
+    may_repeat,
     reader,
     same,
 )
@@ -51,6 +52,7 @@ class Root:
         "feeds",
         "is_document",
         "key",
+        "may_repeat",
         "network",
         "operator",
         "place",
@@ -63,7 +65,7 @@ class Root:
         self.operator, self.network, self.place = operator, network, 0
         self._layout = layout
         composite = bool(operator.node.variables)
-        self.key = same(operator.node, layout)
+        self.key, self.may_repeat = same(operator.node, layout), may_repeat(operator.node)
         self.attributes = (lambda event: {}) if composite else attributes(operator.node, layout)
         self.events = events(operator.node, layout) if composite else None
         """Of composites, the events that they consist of, each with the place of its variable."""
@@ -358,9 +360,11 @@ def distinct(root: Root, channel: Channel) -> list[Output]:
     """The events of a root's channel, equal ones once."""
     key, outputs = root.key, list[Output]()
     for epoch in epochs(root.asked(channel)):
-        if len(epoch) == 1:
-            ((event, members),) = epoch
-            outputs.append((root, event, members))
+        first = epoch[0][1]
+        if len(epoch) == 1 or not (
+            root.may_repeat or any(members is not first for _, members in epoch)
+        ):
+            outputs += [(root, event, members) for event, members in epoch]
             continue
         by: dict[object, Output] = {}
         for event, members in epoch:

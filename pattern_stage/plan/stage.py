@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from xscl.pattern_stage.algebra.nodes import Map, Node, Select, Source, Union, Variable
+from xscl.pattern_stage.algebra.nodes import Map, Node, Renamed, Select, Source, Union, Variable
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts
 from xscl.pattern_stage.plan.memberships import Membership, exceeding, first_of
@@ -383,7 +383,7 @@ class EventStage:
 
 
 def _monotone(node: Node) -> bool:
-    kinds = Select | Map | Union | Source | Variable
+    kinds = Select | Map | Union | Source | Variable | Renamed
     return isinstance(node, kinds) and all(map(_monotone, node.inputs))
 
 

@@ -30,7 +30,7 @@ from xscl.pattern_stage.values.terms import (
     Truth,
     leaves,
 )
-from xscl.xpath_stage.likeness import share
+from xscl.xpath_stage.texts.likeness import share
 from xscl.xpath_stage.values import canonical_url, normalize_space
 
 __all__ = ["Interpreter"]

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import xscl
+from benchmarks.peers import contest as peers
 from benchmarks.peers.cells import Cost, cost
+from benchmarks.peers.events import queries as event_queries
 from benchmarks.peers.queries import queries, write
-from benchmarks.reports import peers
 
 BURN = "import time\nwhile time.process_time() < {}: pass"
 
@@ -31,6 +32,15 @@ def test_queries_by_hand_find_what_the_engine_does(way: str, tmp_path: Path) -> 
     found = cost([sys.executable, "-P", script, str(tmp_path), way], 300)
     assert json.loads(found.printed) == counts
     assert sum(count > 0 for count in counts.values()) >= 4
+
+
+def test_event_queries_by_hand_find_what_the_engine_does(tmp_path: Path) -> None:
+    event_queries.write(tmp_path, 6_000, 12)
+    own = peers.of_xscl(tmp_path, "events.jsonl", 300)
+    script = str(peers.SCRIPTS / "events" / "duckdb_sql.py")
+    found = cost([sys.executable, "-P", script, str(tmp_path)], 300)
+    assert peers.other(found, peers.counted(own.printed)) == ""
+    assert sum(count > 0 for count in json.loads(found.printed).values()) >= 8
 
 
 def test_a_cell_has_the_costs_of_all_that_it_started() -> None:

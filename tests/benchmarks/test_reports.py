@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -9,20 +12,20 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from benchmarks import guard, reports
+from benchmarks import __main__ as book
+from benchmarks import guard, quiet, reports
 from benchmarks.baselines.mmqjp import MMQJP
 from benchmarks.baselines.sequential import Sequential
 from benchmarks.baselines.view_cache import ViewCache
 from benchmarks.record import Record, read, write
 from benchmarks.report import Bars, Plot, Report, Statement, Table, markdown, statements_table
 from benchmarks.reports import growth
-from benchmarks.scale import FULL, QUICK, Scale
+from benchmarks.scale import FULL, Scale
 from benchmarks.users import by_hand, inputs, turns, worker
 from datasets import ITEM, feed_stream, query_text, random_joins
 from tests.drawn import seeded, times
 
 TINY = Scale(
-    command="tiny",
     queries=(5, 10),
     limit=0.05,
     patience=1,
@@ -44,6 +47,7 @@ QUICKEST = (
     "automata_levels",
     "automata_ignorable",
     "adversarial",
+    "likeness_quality",
     "durability",
     "sase_stacks",
     "sase_joins",
@@ -128,26 +132,101 @@ def test_a_run_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "No batch begins when 0 s have gone" in report.text
 
 
+def guarded(*rows: tuple[str, float | None]) -> Report:
+    table = Table(("what a user does", "times by hand"), rows)
+    return Report("user_table", "What users do", "", (table,))
+
+
 def test_the_guard_sees_a_row_that_became_slow(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    columns = ("what a user does", "times by hand")
-    rows = (("load", 2.0), ("batches", 4.1), ("new", 9.0), ("not by hand", None))
-    table = replace(SOME, tables=(Table(columns, rows),))
     monkeypatch.setattr(guard, "RECORD", tmp_path / "guard.json")
-    guard.RECORD.write_text('{"load": 1.5, "batches": 2, "gone": 1}')
-    assert not guard.check(table)
+    guard.RECORD.write_text("{}")
+    guard.write(guarded(("load", 1.5), ("batches", 2.0), ("gone", 1.0), ("not by hand", None)))
+    now = guarded(("load", 2.0), ("batches", 3.1), ("new", 9.0), ("not by hand", None))
+    assert guard.check(guarded(("load", 2.0), ("batches", 2.9)))
+    assert not guard.check(now)
     assert capsys.readouterr().out.splitlines() == [
-        "guard: batches: 4.1 times by hand; recorded are 2, at most 2 times that is allowed: "
+        "guard: user_table: 2 of 2 rows kept",
+        "guard: batches: 3.1 times as long; recorded are 2, at most 1.5 times that is allowed: "
         "EXCEEDED",
-        "guard: 1 of 2 rows kept",
+        "guard: user_table: 1 of 2 rows kept",
     ]
 
 
-def test_a_limit_of_ones_own_is_part_of_the_command() -> None:
+@pytest.mark.parametrize(("times", "kept"), [(2.5, True), (3.5, False)])
+def test_what_exceeds_the_guard_is_measured_once_more(
+    times: float, kept: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(guard, "RECORD", tmp_path / "guard.json")
+    guard.RECORD.write_text('{"user_table": {"load": 1.5, "batches": 2}}')
+    asked = []
+
+    def again(row: str) -> Report:
+        asked.append(row)
+        return guarded((row, times))
+
+    assert guard.check(guarded(("load", 1.5), ("batches", 9.0)), again) is kept
+    assert asked == ["batches"]
+
+
+def test_the_guard_knows_each_of_its_sections() -> None:
+    for name in guard.SECTIONS:
+        report = reports.run(name, TINY if name != "user_table" else replace(TINY, rows="import"))
+        assert guard.ratios(report)
+
+
+def test_a_limit_of_ones_own() -> None:
     assert FULL.with_limit(None) is FULL
-    assert FULL.with_limit(20).command == "python -m benchmarks --limit 20"
-    assert QUICK.with_limit(2).command == "python -m benchmarks --quick --limit 2"
+    assert FULL.with_limit(20).limit == 20
+
+
+def test_other_processes_are_seen_and_ones_own_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that works counts unless it is below this one."""
+    monkeypatch.setattr(quiet, "SECONDS", 0.1)
+    spin = [sys.executable, "-c", "import time; end = time.time() + 1\nwhile time.time() < end: 0"]
+    with quiet.Watch() as own:
+        subprocess.run(spin, check=True)
+    # Its parent ends at once, so that it is nobody's below.
+    script = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True)"
+    with quiet.Watch() as watch:
+        subprocess.run([sys.executable, "-c", script, *spin], check=True)
+        time.sleep(1.5)
+    assert watch.cores - own.cores > 0.2
+
+
+def run_book(docs: Path, *arguments: str) -> int:
+    return book.main(["--docs", str(docs), *arguments])
+
+
+def test_what_is_recorded_for_this_commit_is_not_measured_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    measured = []
+
+    def shown(name: str, scale: Scale) -> Report:
+        measured.append(name)
+        return replace(SOME, name=name)
+
+    monkeypatch.setattr(book, "shown", shown)
+    monkeypatch.setattr(quiet, "wait", lambda report: None)
+    monkeypatch.setattr(quiet, "MOST", 99.0)
+    monkeypatch.setattr(book, "product_commit", lambda: "1234567")
+    two = ["figure_6_08", "automata"]
+    assert run_book(tmp_path, two[0]) == 0
+    assert run_book(tmp_path, *two) == 0
+    assert measured == two
+    assert run_book(tmp_path, "--again", two[0]) == 0
+    assert measured == [*two, two[0]]
+    monkeypatch.setattr(book, "product_commit", lambda: "7654321")
+    monkeypatch.setattr(quiet, "MOST", -1.0)
+    assert run_book(tmp_path, *two) == 1
+    (record, _) = read(two, tmp_path / "benchmarks")
+    assert record.commit == "1234567"
+    monkeypatch.setattr(book, "product_commit", lambda: "7654321+")
+    assert run_book(tmp_path, *two) == 1
+    assert (tmp_path / "performance.md").exists()
 
 
 def test_every_result_has_its_commit_and_date() -> None:
@@ -194,7 +273,7 @@ def test_markdown() -> None:
     assert statements_table(zip(SOME.statements, (True, False), strict=True)).splitlines() == [
         "| where | statement | here | measured |",
         "| --- | --- | --- | --- |",
-        "| 6.6 | it is so | holds, at reduced size | 2 times |",
+        "| 6.6 | it is so | reached, at reduced size | 2 times |",
         "| 6.6 | or so | not measured | — |",
     ]
 
@@ -204,28 +283,54 @@ def test_a_row_has_a_cell_for_each_column() -> None:
         Table(("a", "b"), (("c",),))
 
 
+def record(**changes: object) -> Record:
+    one = Record(SOME, "python -m benchmarks some", "a machine", 0.5, "1234567", "2026-11-22", 61)
+    return replace(one, **changes)  # type: ignore[arg-type]
+
+
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    written = Record(SOME, "make bench", "a machine", 0.5, "1234567", "2026-11-22", False)
-    write(written, tmp_path)
-    assert read(["none", "some"], tmp_path) == [written]
+    write(record(), tmp_path)
+    assert read(["none", "some"], tmp_path) == [record()]
 
 
-def test_the_page_and_its_plots(tmp_path: Path) -> None:
+def test_each_section_has_its_place_on_the_page() -> None:
+    from benchmarks.pages import figures
+
+    assert [name for chapter in figures.CHAPTERS for name in chapter.names] == [*reports.NAMES]
+
+
+def test_the_page_of_figures_and_its_plots(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from benchmarks import page
+    from benchmarks.pages import figures
 
-    record = Record(SOME, "make bench-quick", "a machine", 0.5, "1234567", "2026-11-22", True)
-    page.write([record], tmp_path)
-    text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    here = replace(SOME, name="automata")
+    figures.write([record(report=here)], tmp_path)
+    text = (tmp_path / "figures.md").read_text(encoding="utf-8")
     assert "\n- a machine\n" in text
+    assert "| AFA | 1 | 0 | 1 |" in text
     assert (
-        "*Measured by `make bench-quick`, reduced size, at commit 1234567, on 2026-11-22, with a "
-        "load of 0.5.*"
+        "*Measured by `python -m benchmarks some`, at commit 1234567, on 2026-11-22, in 61 s, "
+        "with a load of 0.5.*"
     ) in text
-    assert "| holds, at reduced size |" in text
-    plots = [tmp_path / "benchmarks" / f"{name}.svg" for name in ("some", "some_2")]
+    assert "| 6.6 | it is so | reached | 2 times |" in text
+    plots = [tmp_path / "benchmarks" / f"{name}.svg" for name in ("automata", "automata_2")]
     for file in plots:
         assert etree.parse(file).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     first = [file.read_bytes() for file in plots]
-    page.write([replace(record, machine="another", load=1.5)], tmp_path)
+    figures.write([record(report=here, machine="another", load=1.5)], tmp_path)
     assert [file.read_bytes() for file in plots] == first
+    figures.write([record(report=here, reduced=True)], tmp_path)
+    assert "| AFA | 0 | 0 | 2 |" in (tmp_path / "figures.md").read_text(encoding="utf-8")
+
+
+def test_the_page_for_users_says_nothing_of_a_reduced_size(tmp_path: Path) -> None:
+    from benchmarks.pages import performance
+
+    columns = ("what a user does", "a second", "times the floor", "times by hand")
+    rows = (("items one by one", "9,000", 16.7, 2.95),)
+    users = replace(SOME, name="user_table", tables=(Table(columns, rows),))
+    performance.write([record(report=users)], tmp_path)
+    page = tmp_path / "performance.md"
+    assert "| 10,000 joins, each item as it comes | 9,000 | 16.7 | 2.95 |" in page.read_text()
+    performance.write([record(report=users, reduced=True)], tmp_path)
+    assert "9,000" not in page.read_text()

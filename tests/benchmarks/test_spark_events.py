@@ -46,7 +46,7 @@ def test_goals_that_are_reached_and_missed() -> None:
 def test_a_way_in_a_process_of_its_own(tmp_path: Path) -> None:
     for hot in (False, True):
         folder = write_events(tmp_path / f"in {hot}", 30_000, 3, hot=hot)
-        joined = spark_events.measured(folder, 30_000, [EMBEDDED]).of(EMBEDDED)
+        joined = spark_events.taken(folder, 30_000, [EMBEDDED]).of(EMBEDDED)
         assert joined
         assert joined.matches == pairs(folder / DOCUMENTS) > 3
 

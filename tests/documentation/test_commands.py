@@ -1,37 +1,25 @@
-"""The page docs/commands.md: a section for each command, with all of its options and no other."""
+"""The page docs/commands.md: it is made of the code of today, and has a section for each command,
+with all of its options and no other."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Sequence
 
 import click
 import pytest
 
+from tests.documentation.commands_page import COMMANDS, PAGE, renewed
+from xscl import times
+from xscl.cli.helping.examples import EXAMPLES
+from xscl.cli.helping.groups import summary_of
 from xscl.cli.main import cli
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-_, *_SECTIONS = re.split(r"^## (.+)\n", PAGE, flags=re.MULTILINE)
+TEXT = PAGE.read_text(encoding="utf-8")
+_, *_SECTIONS = re.split(r"^## (.+)\n", TEXT, flags=re.MULTILINE)
 SECTIONS = dict(zip(_SECTIONS[::2], _SECTIONS[1::2], strict=True))
-
-
-def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
-    """A command and those within it, each by its whole name."""
-    if name != "xscl":
-        yield name, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for each in command.list_commands(context):
-            within = command.get_command(context, each)
-            assert within is not None
-            yield from commands(within, f"{name} {each}")
-
-
-COMMANDS = dict(commands(cli, "xscl"))
 
 
 def section(name: str) -> str:
@@ -43,8 +31,31 @@ def section(name: str) -> str:
     return SECTIONS[found[1]]
 
 
+def test_the_page_is_of_today() -> None:
+    """Where it is not, `python -m tests.documentation.commands_page` makes it again."""
+    assert renewed(TEXT) == TEXT
+    made = re.findall(r"^<!-- made of the code: (.+?) -->$", TEXT, re.MULTILINE)
+    assert made == ["the commands", "the exit codes", *COMMANDS]
+
+
 def test_each_command_has_a_section() -> None:
-    assert sorted(SECTIONS) == sorted(COMMANDS)
+    assert list(SECTIONS) == ["xscl.toml", *COMMANDS]
+
+
+def test_the_units_of_durations() -> None:
+    (row,) = re.findall(r"^\| duration \| (.*?);", TEXT, re.MULTILINE)
+    named = re.findall("`(.+?)`", row)
+    lengths = {times.microseconds("1", unit) for unit in named}
+    assert lengths == {times.microseconds("1", unit) for unit in times._UNITS}
+
+
+def test_each_command_has_examples() -> None:
+    assert {f"xscl {name}".strip() for name in EXAMPLES} == {"xscl", *COMMANDS}
+    for name, examples in EXAMPLES.items():
+        assert examples
+        for one in examples:
+            command = f"xscl {name.removesuffix(' run').removesuffix(' show')}".strip()
+            assert command in one.line
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -55,28 +66,48 @@ def test_each_option_is_explained(name: str) -> None:
     assert set(re.findall(r"`(--?[a-z-]+)", cells)) == known
 
 
+def with_referred(text: str) -> Sequence[str]:
+    """A section, and those that its table refers to."""
+    referred = re.findall(r"\| as for \[`(.+?)`\]", text)
+    return [text, *(SECTIONS[name] for name in referred)]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_value_of_a_choice_is_explained(name: str) -> None:
     for option in COMMANDS[name].params:
-        if isinstance(option.type, click.Choice):
+        if isinstance(option.type, click.Choice) and isinstance(option, click.Option):
             for value in option.type.choices:
-                assert f"`{value}`" in section(name)
+                assert any(f"`{value}`" in one for one in with_referred(section(name)))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_option_has_a_help_text(name: str) -> None:
     command = COMMANDS[name]
-    assert command.get_short_help_str(limit=100).endswith("."), "one whole sentence in the list"
+    assert summary_of(command).endswith((".", "…")), "one whole sentence in the list"
+    assert len(summary_of(command)) <= 100
     for option in command.params:
         if isinstance(option, click.Option):
-            assert option.help or option.name == "form", option.name
+            assert option.help, option.name
+
+
+def test_the_list_of_commands_is_of_their_helps() -> None:
+    context = click.Context(cli)
+    assert isinstance(cli, click.Group)
+    for name in cli.list_commands(context):
+        assert f"| [`xscl {name}`]" in TEXT
+        command = cli.get_command(context, name)
+        assert command is not None
+        (listed,) = re.findall(
+            rf"^  {name} .*(?:\n {{6,}}.*)*", cli.get_help(context), re.MULTILINE
+        )
+        assert " ".join(listed.split()) == f"{name} {summary_of(command)}"
 
 
 def test_the_package_runs_as_a_module() -> None:
     by_name = subprocess.run(
         [sys.executable, "-m", "xscl", "--version"],
         check=False,
-        cwd=ROOT,
+        cwd=PAGE.parents[1],
         capture_output=True,
         text=True,
     )

@@ -18,7 +18,7 @@ from tests.join_stage.witnessing import leave, witnesses_of
 from tests.templates.graphs import graph
 from xscl.join_stage import Batch, Chain, JoinProcessor, Plan, Strategies, TimeConstraint, plan_of
 from xscl.templates import JoinGraph, minor
-from xscl.xpath_stage import Witnesses
+from xscl.xpath_stage import Witnesses, likeness
 
 ROOT = "root"
 LEAVES = ("a", "b")
@@ -220,7 +220,7 @@ class Feeder:
 
     def __init__(self, strategies: Strategies | None = None) -> None:
         self.connection = duckdb.connect()
-        self.processor = JoinProcessor(lambda: self.connection, float, strategies)
+        self.processor = JoinProcessor(lambda: self.connection, float, likeness, strategies)
         self.spines: dict[tuple[str, ...], int] = {}
         self.paths: dict[str, int] = {ROOT: 1, "a": 2, "b": 3, "#0": -1, "#1": -2}
         self.strings: set[int] = set()

@@ -14,6 +14,7 @@ from tests.templates.graphs import graph
 from xscl.join_stage import JoinProcessor, Plan, TimeConstraint, plan_of
 from xscl.join_stage.constraints import FOREVER
 from xscl.join_stage.registry import Registry
+from xscl.xpath_stage import likeness
 
 PAIR = plan_of(graph([(0, None), (1, None)], [(0, "=", 1)], [0, 1]), 2)[0]
 TWO = plan_of(graph([(0, None), (0, 0), (1, None), (1, 2)], [(0, "=", 2), (1, "=", 3)], [0, 2]), 2)[
@@ -93,7 +94,10 @@ def written(processor: JoinProcessor) -> dict[str, Any]:
 def test_what_is_left_is_what_never_went(some: dict[int, Asked], toggled: list[int | None]) -> None:
     """Queries come and go, in whatever order they are written; None writes."""
     with duckdb.connect() as one, duckdb.connect() as other:
-        processor, fresh = JoinProcessor(lambda: one, float), JoinProcessor(lambda: other, float)
+        processor, fresh = (
+            JoinProcessor(lambda: one, float, likeness),
+            JoinProcessor(lambda: other, float, likeness),
+        )
         there: set[int] = set()
         for number in toggled:
             if number is None:
@@ -114,7 +118,7 @@ def test_what_is_left_is_what_never_went(some: dict[int, Asked], toggled: list[i
 
 def test_queries_that_say_the_same_have_one_row() -> None:
     with duckdb.connect() as connection:
-        registry = JoinProcessor(lambda: connection, float).registry
+        registry = JoinProcessor(lambda: connection, float, likeness).registry
         for number, window in enumerate((10, 20, 10)):
             add(registry, number, (PAIR, ((1, 2),), (), TimeConstraint(True, window)))
         add(registry, 3, (PAIR, ((1, 3),), (), TimeConstraint(True, 10)))
@@ -128,7 +132,7 @@ def test_queries_that_say_the_same_have_one_row() -> None:
 
 def test_reach_is_the_widest_window_of_a_left_side() -> None:
     with duckdb.connect() as connection:
-        registry = JoinProcessor(lambda: connection, float).registry
+        registry = JoinProcessor(lambda: connection, float, likeness).registry
         assert registry.reach(1) == 0
         add(registry, 0, (PAIR, ((1, 2),), (), TimeConstraint(True, 10)))
         assert (registry.reach(1), registry.reach(2)) == (10, 0)
@@ -147,7 +151,7 @@ def test_reach_is_the_widest_window_of_a_left_side() -> None:
 
 def test_a_query_that_comes_and_goes_is_never_written() -> None:
     with duckdb.connect() as connection:
-        processor = JoinProcessor(lambda: connection, float)
+        processor = JoinProcessor(lambda: connection, float, likeness)
         add(processor.registry, 0, (TWO, ((1, 2), (3, 4)), (), TimeConstraint(True, 10)))
         processor.registry.remove(0)
         processor.prepare()
@@ -157,7 +161,7 @@ def test_a_query_that_comes_and_goes_is_never_written() -> None:
 
 def test_thousands_go_as_they_came() -> None:
     with duckdb.connect() as connection:
-        processor = JoinProcessor(lambda: connection, float)
+        processor = JoinProcessor(lambda: connection, float, likeness)
         registry = processor.registry
         for number in range(3_000):
             window = TimeConstraint(True, 3_000 - number)

@@ -16,9 +16,12 @@ from xscl.cli.options import GivenQuery
 from xscl.errors import XSCLError
 from xscl.files.ends import End, refuse_shared
 
-__all__ = ["READ", "WRITTEN", "check_ends", "default_store"]
+__all__ = ["READ", "READ_FILE", "WRITTEN", "check_ends", "default_store"]
 
 Paths = Callable[[str], Iterable[str]]
+
+READ_FILE = "xscl.settings"
+"""In the `meta` of a context: the name of the file of settings that was read."""
 
 _WEB = re.compile("https?:", re.IGNORECASE)
 
@@ -72,6 +75,7 @@ _IN_FOLDER = ("-o", "--dead-letters", "--state", "--feeds-db")
 READ: Mapping[str, Paths] = {
     "queries": _itself,
     "--params": _itself,
+    "--config": _itself,
     "--events": _itself,
     "--json": _itself,
     "--docs": _itself,
@@ -126,6 +130,8 @@ def _named(context: click.Context) -> Iterator[tuple[str, str, str]]:
     """The options and arguments that have a value: each by its name, with the value as it was
     written, and the part of it that names a file."""
     given = context.params
+    if (settings := context.meta.get(READ_FILE)) is not None:
+        yield "--config", f"--config {settings}", settings
     for parameter in context.command.params:
         value = given.get(parameter.name or "")
         name = parameter.opts[0]
@@ -136,6 +142,8 @@ def _named(context: click.Context) -> Iterator[tuple[str, str, str]]:
         several = parameter.nargs == -1 or getattr(parameter, "multiple", False)
         for one in value or () if several else [value]:
             if one is not None:
-                text, path = ("=".join(one), one[1]) if isinstance(one, tuple) else (one, one)
+                text, path = (
+                    ("=".join(map(str, one)), one[1]) if isinstance(one, tuple) else (one, one)
+                )
                 if isinstance(path, str):
                     yield name, text if name == "queries" else f"{name} {text}", path

@@ -1,8 +1,5 @@
-"""How a command ends: a message on standard error and an exit code; in order by an interrupt, at
-immediately by a second one.
-
-0 done; 1 the run failed: a file, the state, every feed or every document; 2 wrong usage or a bad
-query; 3 `--strict` and documents were skipped; 4 matches were not delivered; 130 interrupted.
+"""How a command ends: a message on standard error and an exit code; in order by an interrupt or a
+termination, immediately by a second one.
 """
 
 from __future__ import annotations
@@ -21,7 +18,21 @@ import click
 from xscl.cli.log import Level, Log, log_of_command
 from xscl.errors import XSCLError
 
-__all__ = ["STANDARD_OUTPUT", "ended_by_signals", "run_command"]
+__all__ = ["CODES", "STANDARD_OUTPUT", "Stopped", "ended_by_signals", "run_command"]
+
+CODES = {
+    0: "done; a service (`serve`, `watch` without `--once`): ended by SIGTERM, too",
+    1: "failed: a file that cannot be written, a state, a match that could not be written; no "
+    "feed could be read, or every document was skipped",
+    2: "wrong usage, a bad `xscl.toml`, or a bad query (`run`, `watch` and `serve` run the "
+    "good ones)",
+    3: "with `--strict`: a document was skipped",
+    4: "matches were not delivered (`--exec`, `--webhook`)",
+    130: "interrupted (SIGINT): a first interrupt lets the batch under way be finished, a second "
+    "one does not",
+    143: "`run`, `watch --once`: ended by SIGTERM before the end of the input",
+}
+"""The exit codes, each with what it says."""
 
 STANDARD_OUTPUT = "standard output"
 """Its name, where a failure names a file."""
@@ -65,16 +76,30 @@ def _leave_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class Stopped(threading.Event):
+    """Set by a first interrupt or termination."""
+
+    number: int | None = None
+    """The signal."""
+
+    def code(self, *, service: bool = False) -> int:
+        """The exit code of what was stopped: a `service` has no other end than a termination."""
+        if self.number == signal.SIGTERM:
+            return 0 if service else 128 + signal.SIGTERM
+        return 128 + signal.SIGINT
+
+
 @contextlib.contextmanager
-def ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.Event]:
+def ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[Stopped]:
     """An interrupt or a termination ends what runs in order, a second one immediately."""
-    stopped, at_once = threading.Event(), threading.Event()
+    stopped, at_once = Stopped(), threading.Event()
     log = log_of_command()
 
     def stop(number: int, frame: FrameType | None) -> None:
         if stopped.is_set():
             at_once.set()
             raise KeyboardInterrupt
+        stopped.number = number
         stopped.set()
         if (line := log.line(_FINISHING, Level.INFO)) is not None:
             _tell(line)

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from xscl.cli.ends import check_ends
 from xscl.cli.exits import ended_by_signals, run_command
+from xscl.cli.helping.groups import Group
 from xscl.cli.ingestion.report import IngestReport
 from xscl.cli.ingestion.status import status
 from xscl.cli.log import LOG_FORMAT, QUIET
@@ -73,7 +74,7 @@ class Options(Fetching):
     ]
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @takes(Options)
 @QUIET
 @LOG_FORMAT

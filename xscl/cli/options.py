@@ -10,7 +10,7 @@ import contextlib
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Annotated, Any, TypeVar, cast, get_type_hints
@@ -28,10 +28,12 @@ from xscl.times import duration, to_seconds
 __all__ = [
     "DURATION",
     "FORM",
+    "OUTPUT",
     "PERIOD",
     "QUERIES",
     "RATES",
     "SOURCE",
+    "TO_FILE",
     "AllowPrivate",
     "Consistency",
     "Contact",
@@ -60,7 +62,6 @@ __all__ = [
     "option",
     "size",
     "takes",
-    "with_default",
     "wrong_usage",
 ]
 
@@ -109,18 +110,6 @@ def takes(kind: type[Options]) -> Callable[[Callable[[Options], int]], Callable[
         return command
 
     return decorate
-
-
-def with_default(name: str) -> type[click.Group]:
-    """A group of commands, of which the one of a name need not be named before its argument."""
-
-    class WithDefault(click.Group):
-        def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-            if args and args[0] not in {*self.commands, *ctx.help_option_names}:
-                args = [name, *args]
-            return super().parse_args(ctx, args)
-
-    return WithDefault
 
 
 def by_default(name: str) -> bool:
@@ -288,9 +277,20 @@ PERIOD = Kind("DURATION", _period)
 SOURCE = assignment("STREAM=SOURCE", "S=feeds/")
 
 FORM = click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Text for people, or JSON for programs.",
 )
 Form = Annotated[str, group(FORM)]
+OUTPUT = ("-o", "--output")
+TO_FILE: Mapping[str, Any] = {
+    "type": click.Path(dir_okay=False, allow_dash=True),
+    "callback": lambda context, option, name: None if name == "-" else name,
+}
+"""The file of the matches; None is standard output."""
 QUERIES = _argument(_all_queries, "[QUERIES]...")("queries")
 Stream = Annotated[
     str | None, option("Only the matches that queries publish to this stream.", metavar="NAME")

@@ -10,6 +10,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,9 @@ TEXT = "text"
 
 _CHUNK = 2**18
 """Bytes that are written at a time."""
+
+_TOGETHER = 500
+"""Matches whose lines are made together."""
 
 Lines = Callable[[Iterable["Match"]], Iterable[bytes]]
 
@@ -134,11 +138,20 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
 
 
 def _each(lines: Lines, report: Report) -> Lines:
-    """The lines of each match by itself, so that one without any keeps back no other."""
+    """The lines of some matches together; where one has none, the lines of each by itself, so that
+    it keeps back no other."""
 
     def made(matches: Iterable[Match]) -> Iterator[bytes]:
-        for _, some in made_of(matches, lambda match: [*lines((match,))], report):
-            yield from some
+        left = iter(matches)
+        while some := [*islice(left, _TOGETHER)]:
+            try:
+                written = [*lines(some)]
+            except Exception:
+                # Anything may be wrong with one match, and the others are unaffected.
+                for _, one in made_of(some, lambda match: [*lines((match,))], report):
+                    yield from one
+            else:
+                yield from written
 
     return made
 

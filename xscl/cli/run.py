@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import os
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -19,10 +18,12 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from xscl.cli.ends import check_ends
-from xscl.cli.exits import STANDARD_OUTPUT, ended_by_signals
+from xscl.cli.exits import STANDARD_OUTPUT, Stopped, ended_by_signals
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE
 from xscl.cli.options import (
     DURATION,
+    OUTPUT,
+    TO_FILE,
     Consistency,
     DeadLetters,
     DryRun,
@@ -45,6 +46,7 @@ from xscl.cli.output import TEXT, fate_of, form_of, is_replaced, line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report, report_of
 from xscl.cli.resume import check_dry_run, open_engine, show_plan, take_queries
+from xscl.cli.settings.given import CONFIG, Configured
 from xscl.cli.sources import (
     Reading,
     Sources,
@@ -114,11 +116,10 @@ class Options:
     output: Annotated[
         str | None,
         option(
-            "The file of the matches, rewritten; a state that has written it adds to it.  "
-            "[default: standard output]",
-            "-o",
-            "--output",
-            type=click.Path(dir_okay=False),
+            "The file of the matches, rewritten; a state that has written it adds to it; - is "
+            "standard output.  [default: -]",
+            *OUTPUT,
+            **TO_FILE,
         ),
     ]
     state: State
@@ -142,11 +143,12 @@ class Options:
         return "INF" if self.lateness is None else to_seconds(self.lateness)
 
 
-@click.command()
+@click.command(cls=Configured)
 @takes(Options)
 @VERBOSE
 @QUIET
 @LOG_FORMAT
+@CONFIG
 def run(options: Options) -> int:
     """Runs queries over documents, and writes their matches."""
     check_given(options.given)
@@ -191,15 +193,13 @@ def run(options: Options) -> int:
         skipped = report.close(engine, table=form == TEXT)
         going.close()
     skips = 3 if options.strict and skipped else int(report.fruitless or report.lost > 0)
-    return 130 if stopped.is_set() else 2 if bad else skips
+    return stopped.code() if stopped.is_set() else 2 if bad else skips
 
 
 class _Run:
     """Batches on their way through an engine; of the matches, those of a stream or all."""
 
-    def __init__(
-        self, options: Options, engine: Engine, report: Report, stopped: threading.Event
-    ) -> None:
+    def __init__(self, options: Options, engine: Engine, report: Report, stopped: Stopped) -> None:
         self.options, self.engine, self.report, self._stopped = options, engine, report, stopped
         keeper, given = engine.keeper, options.given
         self.positions = None if keeper is None else Positions(keeper, report.say)

@@ -162,6 +162,12 @@ SOURCES = (
 
 def _source_options(command: Command) -> Command:
     """Gives a command an option for each kind of source; it gets their values by name."""
+    for name, help in (
+        ("time", "The field that is its time; mtime is its file's last modification."),
+        ("id", "The field that is the id of a document of --json and --docs."),
+    ):
+        shown = "[STREAM=]FIELD"
+        command = click.option(f"--{name}", name, multiple=True, metavar=shown, help=help)(command)
     for source in reversed(SOURCES):
         kind = SOURCE if source.metavar.startswith("STREAM=") else str
         option = click.option(
@@ -173,12 +179,6 @@ def _source_options(command: Command) -> Command:
             help=source.help,
         )
         command = option(command)
-    for name, help in (
-        ("time", "The field that is its time; mtime is its file's last modification."),
-        ("id", "The field that is the id of a document of --json and --docs."),
-    ):
-        shown = "[STREAM=]FIELD"
-        command = click.option(f"--{name}", name, multiple=True, metavar=shown, help=help)(command)
     return command
 
 

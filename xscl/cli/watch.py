@@ -25,7 +25,9 @@ from xscl.cli.feeds.feed_report import FeedReport
 from xscl.cli.feeds.polling import LEAST_WAIT, Polling, Unkept
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE, Level
 from xscl.cli.options import (
+    OUTPUT,
     SOURCE,
+    TO_FILE,
     Consistency,
     DeadLetters,
     DryRun,
@@ -43,6 +45,7 @@ from xscl.cli.output import TEXT, fate_of, form_of, line_writer
 from xscl.cli.queries import check_stream, of_stream, published, read_texts
 from xscl.cli.report import Report
 from xscl.cli.resume import check_dry_run, open_engine, show_plan, take_queries
+from xscl.cli.settings.given import CONFIG, Configured
 from xscl.counts import counted
 from xscl.durable.changes import Undelivered
 from xscl.durable.outbox import Outbox
@@ -96,7 +99,7 @@ class Options(Polling):
     ]
     once: Annotated[
         bool,
-        flag("Fetch each feed that is due, then end."),
+        flag("Fetch each feed that is due, then end: for cron."),
     ]
     store: Annotated[
         str | None,
@@ -125,10 +128,10 @@ class Options(Polling):
     output: Annotated[
         str | None,
         option(
-            "The file that matches are added to.  [default: standard output]",
-            "-o",
-            "--output",
-            type=click.Path(dir_okay=False),
+            "The file that matches are added to; - is standard output.  "
+            "[default: -; with --exec or --webhook none]",
+            *OUTPUT,
+            **TO_FILE,
         ),
     ]
 
@@ -145,13 +148,14 @@ class Options(Polling):
                 raise click.UsageError(f"{flag} is for queries that a later run adds: give --state")
 
 
-@click.command()
+@click.command(cls=Configured)
 @takes(Options)
 @VERBOSE
 @QUIET
 @LOG_FORMAT
+@CONFIG
 def watch(options: Options) -> int:
-    """Polls feeds, and runs queries over their new items."""
+    """Polls feeds, and runs queries over their new items, until it is stopped or --once is done."""
     options.check()
     form = form_of(options.form, options.output)
     check_ends()
@@ -192,7 +196,9 @@ def watch(options: Options) -> int:
         stopped = stack.enter_context(ended_by_signals(watching.ends))
         watching.run()
         code = watching.close()
-    return 130 if stopped.is_set() else 2 if bad else code
+    if stopped.is_set():
+        return (not options.once and code) or stopped.code(service=not options.once)
+    return 2 if bad else code
 
 
 class _Watch:
@@ -393,6 +399,6 @@ def _writing(
         title = title_of(options.queries)
         _, update = FEED_FORMS[form]
         return lambda matches: matches and update(matches, output, title=title)
-    if silent and output is None:
+    if silent and by_default("output"):
         return lambda matches: None
     return line_writer(engine, stack, form, output, dropped=None, report=unwritten)

@@ -118,14 +118,17 @@ class ChannelQueries:
         rows = [*self._rows(documents), *self._more]
         rows.sort(key=lambda row: (row[0].order, row[1].codes))
         sides = Sides(self._attribute_name)
-        return [owner.match(found, documents, sides) for owner, found in rows]
+        held = {document.number: document for document in documents}
+        return [match for owner, found in rows for match in owner.matches([found], held, sides)]
 
     def called_with(self, documents: tuple[Document, ...]) -> Iterator[tuple[Subscription, Match]]:
         """The matches of one tuple of documents that a callback waits for, but for `more`."""
         sides = Sides(self._attribute_name)
+        held = {document.number: document for document in documents}
         for owner, found in self._rows(documents):
             if owner.on_match is not None:
-                yield owner, owner.match(found, documents, sides)
+                (match,) = owner.matches([found], held, sides)
+                yield owner, match
 
     def _rows(self, documents: tuple[Document, ...]) -> Iterator[tuple[Subscription, OperatorRow]]:
         numbers = tuple([document.number for document in documents])

@@ -71,7 +71,7 @@ class PatternRange:
         reading = PatternReading(owner.wiring.pattern, self._node)
         for found in self._groups[number].matches():
             row = reading.row(found)
-            yield owner.match(row, [self._held[one] for one in row.documents], sides)
+            yield from owner.matches([row], self._held, sides)
 
     @property
     def total(self) -> int:

@@ -139,9 +139,8 @@ class Waves:
             self._second.withdraw()
 
     def _match(self, owner: Subscription, found: OperatorRow) -> Match:
-        held = self._intake.held
-        documents = [held[number] for number in found.documents]
-        return owner.match(found, documents, Sides(self._xpath.attribute_name))
+        (match,) = owner.matches([found], self._intake.held, Sides(self._xpath.attribute_name))
+        return match
 
     def deliver_back(
         self, deliveries: Deliveries, owner: Subscription, match: Match
@@ -209,11 +208,12 @@ class Waves:
             to = deliveries if deliveries is not None and deliveries.wants(owner) else None
             if to is None and not fed:
                 continue
-            for _, found in of_owner:
+            found_rows = [found for _, found in of_owner]
+            matches = owner.matches(found_rows, held, sides)
+            if to is not None:
+                to.add(owner, matches)
+            for found, match in zip(found_rows, matches, strict=True) if fed else ():
                 documents = [held[number] for number in found.documents]
-                match = owner.match(found, documents, sides)
-                if to is not None:
-                    to.add(owner, [match])
                 for stream in fed:
                     self._publish_result(match, stream, found, documents, wave)
         self._patterns.wait(wave.events)

@@ -4,7 +4,7 @@ it decides, what each rule made of its plan, and what the operators cost
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,7 @@ from xscl.language.eql.notes import notes
 from xscl.language.eql.unparse import condition
 from xscl.language.syntax import Composition
 from xscl.language.unparse import Wording
-from xscl.pattern_stage.compositions.canonical import canonical
+from xscl.pattern_stage.compositions.canonical import canonical, canonicals
 from xscl.pattern_stage.compositions.operators import Operator, operators
 from xscl.pattern_stage.compositions.plan import (
     Chain,
@@ -41,7 +41,11 @@ __all__ = [
     "composition_notes",
     "composition_states",
     "composition_template",
+    "operator_forms",
 ]
+
+Sharing = Mapping[str, Iterable[str]]
+"""The queries that have an operator, by its canonical form."""
 
 _WAITS = "the watermark above the time of a match"
 _NOTHING = "nothing"
@@ -108,8 +112,9 @@ class _Words:
 # For people.
 
 
-def composition_lines(dissection: Dissection) -> Iterator[str]:
-    """The text of a composition, line by line, without its name."""
+def composition_lines(dissection: Dissection, sharing: Sharing) -> Iterator[str]:
+    """The text of a composition, line by line, without its name; `sharing` are the queries that
+    have an operator, by its form."""
     compiled, words = _compiled(dissection), _Words(dissection)
     rewriting = compiled.planned.rewriting
     yield f"  composition: {words.normal(compiled.composition.normal)}"
@@ -129,7 +134,8 @@ def composition_lines(dissection: Dissection) -> Iterator[str]:
         said = f"{text}, cost {cost}" if row.applied else f"no: {row.why}"
         yield f"    {row.rule:<16} {said}"
     yield "  operators"
-    yield from (f"    {line}" for line in _table(_operators(compiled, words)))
+    shown = _operators(dissection, words, sharing)
+    yield from (f"    {line}" for line in _table(shown, dissection.query.name))
     yield from (f"  note: {note}" for note in composition_notes(dissection))
 
 
@@ -220,18 +226,33 @@ def _row_plans(compiled: CompiledComposition, words: _Words) -> list[str]:
     return [words.plan(row.made) for row in compiled.planned.rewriting.rows]
 
 
-def _operators(compiled: CompiledComposition, words: _Words) -> list[dict[str, Any]]:
-    """The operators of the plan that runs, with their figures."""
-    rewriting = compiled.planned.rewriting
+def operator_forms(dissection: Dissection) -> list[str]:
+    """The canonical forms of the operators of a composition's plan, in their order: those of other
+    queries that have one of them have the same operator."""
+    compiled, words = _compiled(dissection), _Words(dissection)
+    root, streams = compiled.planned.rewriting.root, compiled.streams
+    forms = canonicals(
+        root,
+        compiled.composition.constants,
+        lambda one: (streams[one.type], words.block(one)),
+    )
+    return [forms[one] for one in operators(root)]
+
+
+def _operators(dissection: Dissection, words: _Words, sharing: Sharing) -> list[dict[str, Any]]:
+    """The operators of the plan that runs, with their figures, and the queries that have them."""
+    rewriting = words.compiled.planned.rewriting
     named = operators(tree(rewriting.plan, None, words.variable))
+    own = (dissection.query.name,)
+    queries = [[*sharing.get(form, own)] for form in operator_forms(dissection)]
     return [
-        {**one, "plan": named_one.text}
-        for one, named_one in zip(rewriting.of_operators(), named, strict=True)
+        {**one, "plan": named_one.text, "queries": of}
+        for one, named_one, of in zip(rewriting.of_operators(), named, queries, strict=True)
     ]
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    heads = ("plan", "µ", "DT", "b", "r", "CPU")
+def _table(rows: Sequence[dict[str, Any]], name: str) -> Iterator[str]:
+    heads = ["plan", "µ", "DT", "b", "r", "CPU"]
     cells = [
         [
             one["plan"],
@@ -242,6 +263,11 @@ def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         ]
         for one in rows
     ]
+    others = [", ".join(each for each in one["queries"] if each != name) for one in rows]
+    if any(others):
+        heads.append("also of")
+        for row, also in zip(cells, others, strict=True):
+            row.append(also)
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     for row in (heads, *cells):
         first, *others = (
@@ -267,7 +293,7 @@ def _id(compiled: CompiledComposition) -> str:
 # For programs.
 
 
-def composition_members(dissection: Dissection) -> dict[str, object]:
+def composition_members(dissection: Dissection, sharing: Sharing) -> dict[str, object]:
     """The members of a composition."""
     compiled, words = _compiled(dissection), _Words(dissection)
     normal = compiled.composition.normal
@@ -314,9 +340,8 @@ def composition_members(dissection: Dissection) -> dict[str, object]:
             for row, plan in zip(compiled.planned.rewriting.rows, plans, strict=True)
         ],
         "operators": [
-            {name: _finite(value) for name, value in one.items()}
-            | {"queries": [dissection.query.name], "node": 0}
-            for one in _operators(compiled, words)
+            {name: _finite(value) for name, value in one.items()} | {"node": 0}
+            for one in _operators(dissection, words, sharing)
         ],
         "within": None if compiled.within is None else to_seconds(compiled.within),
         "consistency": str(compiled.level or STRONG),

@@ -1,5 +1,5 @@
-"""The event queries among some that are explained: their plans in normal form, and which operators
-others have, too (docs/semantics.md#plans-in-normal-form, #sharing)."""
+"""The event queries and compositions among some that are explained: plans in normal form, and which
+operators others have, too (docs/semantics.md#plans-in-normal-form, #sharing)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from xscl.event_queries.compile import CompiledEvents, Step
 from xscl.event_queries.identity import Operator, operators
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
+from xscl.explain.compositions import operator_forms
 from xscl.explain.sample import names_of
 from xscl.explain.words import plain
 from xscl.language.syntax import Block, Element, JSONObject, Query, SubQuery
 from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
 from xscl.pattern_stage.algebra.nodes import Sequence as Following
 from xscl.pattern_stage.algebra.normal_form import normal_form
+from xscl.patterns.compile_composition import CompiledComposition
 from xscl.stream_names import public_name
 
 __all__ = ["EventPlan", "EventPlans", "schema_text", "step_text"]
@@ -61,11 +63,16 @@ class EventPlans:
         # The queries of each operator and form, in order, by those that stand for them.
         self.of_operator: dict[str, dict[str, None]] = {}
         self._of_form: dict[str, dict[str, None]] = {}
+        self.of_composition: dict[str, dict[str, None]] = {}
+        """Those of each operator of compositions, by its canonical form."""
         for one in (one for dissection in dissections for one in dissection.everything()):
             if one.query.language.schemas:
                 for operator in self.of(one).plan.everything():
                     self.of_operator.setdefault(operator.id, {})[one.query.name] = None
                     self._of_form.setdefault(operator.form, {})[one.query.name] = None
+            elif isinstance(one.compiled, CompiledComposition):
+                for form in operator_forms(one):
+                    self.of_composition.setdefault(form, {})[one.query.name] = None
 
     def of(self, dissection: Dissection) -> EventPlan:
         """The plan of an event query."""

@@ -61,8 +61,8 @@ _EXPLAINED: dict[Language, Explained] = {
         automata.automaton_edges,
     ),
     EQL: Explained(
-        lambda one, _: compositions.composition_lines(one),
-        lambda one, _: compositions.composition_members(one),
+        lambda one, plans: compositions.composition_lines(one, plans.of_composition),
+        lambda one, plans: compositions.composition_members(one, plans.of_composition),
         lambda one, _: compositions.composition_notes(one),
         lambda one, _: compositions.composition_template(one),
         lambda one, _: compositions.composition_states(one),

@@ -9,7 +9,7 @@ entries; `entries` makes items of them (`items`), by the rules of `html_text`, `
 from xscl.feeds.items import Enclosure, Feed, Item, ParsedFeed
 from xscl.feeds.opml import Outline, is_opml, read_opml
 from xscl.feeds.parsing import NotAFeed, parse_feed
-from xscl.xpath_stage.urls import CANONICAL, RAW, Rules, canonical, rules_of
+from xscl.xpath_stage.texts.urls import CANONICAL, RAW, Rules, canonical, rules_of
 
 __all__ = [
     "CANONICAL",

@@ -16,7 +16,7 @@ from xscl.feeds.dates import seconds_of
 from xscl.feeds.html_text import Text, clean, guessed
 from xscl.feeds.items import Enclosure, Feed, Item
 from xscl.feeds.links import absolute
-from xscl.xpath_stage.urls import Rules, canonical
+from xscl.xpath_stage.texts.urls import Rules, canonical
 
 __all__ = ["Based", "Channel", "Entry", "channel_feed", "entry_item"]
 

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from xscl.xpath_stage.urls import canonical
+from xscl.xpath_stage.texts.urls import canonical
 
 if TYPE_CHECKING:
     from xscl.feeds.items import Item

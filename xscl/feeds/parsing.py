@@ -21,7 +21,7 @@ from xscl.feeds.json_feed import JsonFeed, NotJsonFeed
 from xscl.feeds.names import local_name
 from xscl.feeds.wild import Unreadable, WildFeed
 from xscl.feeds.xml_feed import ROOTS, XmlFeed
-from xscl.xpath_stage.urls import CANONICAL, Rules
+from xscl.xpath_stage.texts.urls import CANONICAL, Rules
 
 __all__ = ["NotAFeed", "parse_feed", "tree_of"]
 

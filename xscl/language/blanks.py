@@ -17,6 +17,7 @@ from xscl.language.checks.check import LATE_POSITION
 from xscl.language.checks.functions import NO_PATTERN, bad_pattern
 from xscl.language.conditions import binds
 from xscl.language.syntax import (
+    Block,
     Call,
     Contained,
     EventPattern,
@@ -34,7 +35,7 @@ from xscl.language.syntax import (
 )
 from xscl.times import NEGATIVE, NO_LENGTH, TOO_LONG, microseconds
 
-__all__ = ["Blank", "Remade", "Use", "Value", "program_of"]
+__all__ = ["Blank", "Remade", "Use", "Value", "places_in_blocks", "program_of"]
 
 Value = str | int | float
 
@@ -191,6 +192,21 @@ def program_of(query: Query, literals: Mapping[int, str]) -> list[Blank | Remade
         else:
             above.parts.append(node)
     return program
+
+
+def places_in_blocks(query: Query) -> set[int]:
+    """The places of literals and parameters that are in blocks."""
+    places = set[int]()
+    stack: list[tuple[Any, bool]] = [(query, False)]
+    while stack:
+        node, within = stack.pop()
+        if isinstance(node, Literal | Parameter):
+            if within:
+                places.add(node.at)
+        elif (parts := _parts(node)) is not None:
+            within = within or isinstance(node, Block)
+            stack += [(part, within) for part in parts]
+    return places
 
 
 def _fields(kind: type) -> Callable[[Any], tuple[object, ...]]:

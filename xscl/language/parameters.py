@@ -17,7 +17,7 @@ from operator import itemgetter
 from typing import Any
 
 from xscl.errors import QueryError
-from xscl.language.blanks import Blank, Remade, Use, Value, program_of
+from xscl.language.blanks import Blank, Remade, Use, Value, places_in_blocks, program_of
 from xscl.language.events.walk import is_inlined
 from xscl.language.problems import Problem
 from xscl.language.syntax import Parameter, Query, SubQuery, Window
@@ -98,8 +98,13 @@ class Prepared:
     @cached_property
     def of_conditions(self) -> frozenset[str]:
         """The parameters that are nowhere but in conditions and windows, as those of an event
-        query may."""
-        others = {blank.name for blank in self._blanks if blank.use in (Use.JSON, Use.LATE_FILTER)}
+        query may: not in a block, which says what the events are, nor in a result."""
+        in_blocks = places_in_blocks(self.query)
+        others = {
+            blank.name
+            for blank in self._blanks
+            if blank.use in (Use.JSON, Use.LATE_FILTER) or blank.at in in_blocks
+        }
         return frozenset(self.parameters.keys() - others)
 
     @cached_property

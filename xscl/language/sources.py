@@ -35,7 +35,7 @@ from xscl.language.syntax import (
     Wrapped,
 )
 from xscl.times import NEGATIVE, TOO_LONG, is_unit, microseconds, no_unit
-from xscl.xpath_stage.likeness import MEASURES, WHOLE, Alike
+from xscl.xpath_stage.texts.likeness import MEASURES, WHOLE, Alike
 
 __all__ = ["build_constant", "build_source", "build_window"]
 

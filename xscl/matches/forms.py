@@ -7,7 +7,7 @@ sides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import accumulate, chain, groupby
 from operator import itemgetter
@@ -120,20 +120,27 @@ class MatchForm:
 
     def line(self, query: str, sides: Sequence[Side]) -> bytes:
         """A match as a line of JSON, in UTF-8."""
-        kinds, documents, times, texts = zip(
-            *[side.line_parts or side.parts for side in sides], strict=True
-        )
-        line = self._lines.get(kinds) or self._line(sides, kinds)
+        return next(self.lines(query, (sides,)))
+
+    def lines(self, query: str, matches: Iterable[Sequence[Side]]) -> Iterator[bytes]:
+        """Matches of a query as lines of JSON, in UTF-8; each is composed of what its sides have
+        cached, by a pattern for their kinds."""
         head, query_and_stream = named(query, self.stream)
-        members = line.pick(tuple(chain.from_iterable(texts)))
-        if line.result is not None:
-            members = (*members, line.result(sides).encode())
-        return line.pattern % (
-            _id(head, documents, line.rest),
-            query_and_stream,
-            _as_json(max(times)),
-            *members,
-        )
+        lines, flat = self._lines, chain.from_iterable
+        for sides in matches:
+            kinds, documents, times, texts = zip(
+                *[side.line_parts or side.parts for side in sides], strict=True
+            )
+            line = lines.get(kinds) or self._line(sides, kinds)
+            members = line.pick(tuple(flat(texts)))
+            if line.result is not None:
+                members = (*members, line.result(sides).encode())
+            yield line.pattern % (
+                _id(head, documents, line.rest),
+                query_and_stream,
+                _as_json(max(times)),
+                *members,
+            )
 
     @cached_property
     def _xml(self) -> XMLForm | None:
@@ -190,11 +197,11 @@ class MatchForm:
 
     def _line(self, sides: Sequence[Side], kinds: tuple[LineKind, ...]) -> _Line:
         """The common part of lines whose sides are of some kinds."""
-        rest, nodes, is_json = self._kind(sides, tuple([kind for kind, _ in kinds]))
+        rest, nodes, is_json = self._kind(sides, tuple([one.kind for one in kinds]))
         # The texts of all sides in a row: for each side the document, values and pieces of the
         # result.
-        begins = [0, *accumulate(len(full) for _, full in kinds)]
-        full = [one for _, some in kinds for one in some]
+        begins = [0, *accumulate(len(one.full) for one in kinds)]
+        full = [text for one in kinds for text in one.full]
         runs = Counter(block for block, _ in self._runs)
         values = [begins[block] + 1 + number for block, number in self._value_places]
         values = [place for place in values if full[place]]
@@ -247,13 +254,20 @@ class Sides:
         self._made: dict[tuple[Block, Codes], dict[int, Side]] = {}
         self._known: dict[tuple[MatchForm, Codes], list[tuple[dict[int, Side], _Make]]] = {}
 
-    def of(self, form: MatchForm, codes: Codes, documents: Sequence[Document]) -> tuple[Side, ...]:
-        """The sides of a row of some codes, given its documents."""
+    def of(
+        self,
+        form: MatchForm,
+        codes: Codes,
+        numbers: Sequence[int],
+        held: Mapping[int, Document],
+    ) -> tuple[Side, ...]:
+        """The sides of a row of some codes, given the numbers of its documents, which are
+        `held`."""
         of_blocks = self._known.get((form, codes)) or self._of_codes(form, codes)
         return tuple(
             [
-                known.get(document.number) or make(document)
-                for (known, make), document in zip(of_blocks, documents, strict=True)
+                known.get(number) or make(held[number])
+                for (known, make), number in zip(of_blocks, numbers, strict=True)
             ]
         )
 

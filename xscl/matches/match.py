@@ -28,6 +28,7 @@ __all__ = [
     "json_form",
     "json_line",
     "recipe",
+    "row_form",
 ]
 
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
@@ -290,6 +291,14 @@ def json_line(match: Match) -> bytes:
     if not isinstance(form, MatchForm) or form.start(match._sides) is not None:
         return f"{dumps(match.to_dict())}\n".encode()
     return form.line(match._query, match._sides)
+
+
+def row_form(match: Match) -> tuple[MatchForm, str] | None:
+    """The form that writes the line of a match, and its query; None where `json_line` has to."""
+    form = match._form
+    if isinstance(form, MatchForm) and len(match._sides) > 1 and not match.retracts:
+        return form, match._query
+    return None
 
 
 def recipe(match: Match) -> tuple[list[BoundNode], dict[str, BoundNode]] | None:

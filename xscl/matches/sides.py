@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from xscl.documents.document import Document
@@ -29,8 +30,21 @@ Codes = tuple[int, ...]
 Kind = tuple[str, bool, Codes]
 """A document's stream, whether it is JSON, and nodes of it."""
 
-LineKind = tuple[Kind, tuple[bool, ...]]
-"""A side's kind, and which of its texts in a line are not empty."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineKind:
+    """A side's kind, and which of its texts in a line are not empty (`full`).
+
+    Sides of equal kinds have the same object, so that no line has to compare or hash their codes.
+    """
+
+    kind: Kind
+    full: tuple[bool, ...]
+
+
+@lru_cache(maxsize=10_000)
+def _line_kind(kind: Kind, full: tuple[bool, ...]) -> LineKind:
+    return LineKind(kind, full)
 
 
 class LineParts(NamedTuple):
@@ -123,7 +137,7 @@ class Side:
         if self._block.json is None or (self._block.xml is not None and not self.document.json):
             texts += [dumps(piece)[1:-1] for piece in self._xml()]
         encoded = tuple([text.encode() for text in texts])
-        line_kind = kind, tuple(map(bool, encoded))
+        line_kind = _line_kind(kind, tuple(map(bool, encoded)))
         self.line_parts = made = LineParts(line_kind, named, self.document.time, encoded)
         self._keep(sum(map(len, encoded)))
         return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -160,9 +160,11 @@ class Subscription:
         """Takes the query out of its engine; once is enough, twice does no harm."""
         self.wiring.cancel(self)
 
-    def match(self, found: OperatorRow, documents: Sequence[Document], sides: Sides) -> Match:
-        """The match of a row, given its documents; what it shares with others is in `sides`."""
-        return self.wiring.match(self.name, found, documents, sides)
+    def matches(
+        self, rows: Iterable[OperatorRow], held: Mapping[int, Document], sides: Sides
+    ) -> list[Match]:
+        """The matches of rows, whose documents are `held`; what they share is in `sides`."""
+        return self.wiring.matches(self.name, rows, held, sides)
 
     def outputs(self, outputs: Iterable[Output]) -> list[Match]:
         """The matches of an event query's outputs."""

@@ -4,7 +4,7 @@ the form of its matches, and what stands for it in the stages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -169,15 +169,20 @@ class Wiring:
             return range(order, order + (len(source.disjuncts) or self.timed))
         return source.numbers if self.events is None else range(order, order + 1)
 
-    def match(
-        self, name: str, found: OperatorRow, documents: Sequence[Document], sides: Sides
-    ) -> Match:
-        """The match of a row, given its documents; what it shares with others is in `sides`."""
+    def matches(
+        self, name: str, rows: Iterable[OperatorRow], held: Mapping[int, Document], sides: Sides
+    ) -> list[Match]:
+        """The matches of rows, whose documents are `held`; what they share is in `sides`."""
         form = self.form
         assert not isinstance(form, EventForm)
         if isinstance(form, PatternForm):
-            return Match(name, form, Taken(found, documents, sides.attribute_name))
-        return Match(name, form, sides.of(form, found.codes, documents))
+            name_of = sides.attribute_name
+            return [
+                Match(name, form, Taken(row, [held[number] for number in row.documents], name_of))
+                for row in rows
+            ]
+        of = sides.of
+        return [Match(name, form, of(form, row.codes, row.documents, held)) for row in rows]
 
     def outputs(self, name: str, outputs: Iterable[Output]) -> list[Match]:
         """The matches of an event query's outputs."""

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 from os import environ
+from typing import NamedTuple
 
 from rich.style import Style
 from rich.table import Table
@@ -47,6 +48,14 @@ _Part = tuple[str, str | Style]
 """A part of a sentence and its style."""
 
 
+class _Asked(NamedTuple):
+    """What sentences need of a query: whether it has a SELECT, and what joins its documents."""
+
+    selects: bool
+    conditions: Conditions
+    joined_values: JoinedValues
+
+
 class Sentences:
     """Makes sentences of the matches of queries, which are asked for by name; with `links` the
     links are behind the titles."""
@@ -54,7 +63,7 @@ class Sentences:
     def __init__(self, query_of: Callable[[str], Query | None], *, links: bool) -> None:
         self._query_of = query_of
         self._links = links
-        self._asked: dict[str, tuple[Conditions, JoinedValues] | None] = {}
+        self._asked: dict[str, _Asked | None] = {}
         self._titles: dict[tuple[int, Place], tuple[str, str | None]] = {}
 
     def sentence(self, match: Match) -> Text:
@@ -74,8 +83,8 @@ class Sentences:
         if made is None or asked is None:
             return [*parts, *self._of_result(match)]
         outputs, variables = made
-        conditions, joined_values = asked
-        said = self._selected(match)
+        conditions = asked.conditions
+        said = self._selected(match) if asked.selects else None
         if said is not None:
             if said.link in [self._called(output)[1] for output in outputs]:
                 said.link = None
@@ -87,7 +96,7 @@ class Sentences:
                 parts.append((_between(conditions, number, before, output.document), ""))
             self._add_document(parts, output)
             before = output.document
-        joined = joined_values.of(
+        joined = asked.joined_values.of(
             [output.document for output in outputs],
             [_place(output) for output in outputs],
             {name: _place(node) for name, node in variables.items()},
@@ -98,19 +107,16 @@ class Sentences:
         return parts
 
     def _selected(self, match: Match) -> Part | None:
-        """What the SELECT of a join or a filter makes, if that says something."""
-        query = self._query_of(match.query)
-        if query is None or query.select is None:
-            return None
+        """What the SELECT of a join or a filter, which has one, makes, if that says something."""
         (said,) = summary({"result": match.result}, selects=True).parts
         return said if said.title or said.values else None
 
     def _of_result(self, match: Match) -> list[_Part]:
         """The result where the query has a SELECT; else the events, with their variables and the
         time between."""
-        query = self._query_of(match.query)
+        asked = self._of(match.query)
         said = {"documents": match.documents, "variables": match.variables, "result": match.result}
-        made = summary(said, selects=query is None or query.select is not None)
+        made = summary(said, selects=asked is None or asked.selects)
         times = event_times(match)
         # Of many events the last follows those that are left out.
         places = [*range(len(made.parts) - 1), len(made.parts) - 1 + made.more]
@@ -152,7 +158,8 @@ class Sentences:
             if address is not None:
                 parts.append((f" ({address})", "dim"))
 
-    def _of(self, name: str) -> tuple[Conditions, JoinedValues] | None:
+    def _of(self, name: str) -> _Asked | None:
+        # A subscription that has no tree of its query parses its text: once, not for each match.
         if name not in self._asked:
             if len(self._asked) >= _QUERIES:
                 self._asked.clear()
@@ -161,22 +168,24 @@ class Sentences:
                 self._asked[name] = None
             else:
                 conditions = conditions_of(query)
-                self._asked[name] = conditions, JoinedValues(conditions)
+                joined_values = JoinedValues(conditions)
+                self._asked[name] = _Asked(query.select is not None, conditions, joined_values)
         return self._asked[name]
 
     def _called(self, output: BoundNode) -> tuple[str, str | None]:
-        """What a document is called, and where it leads."""
+        """What a document is called, as it is shown, and where it leads."""
         key = output.document.number, _place(output)
         if key not in self._titles:
             if len(self._titles) >= _TITLES:
                 self._titles.clear()
-            self._titles[key] = _title_and_link(output)
+            title, link = _title_and_link(output)
+            shown = f"“{one_line(title, _LONGEST_TITLE)}”" if title else _untitled(output)
+            self._titles[key] = shown, link
         return self._titles[key]
 
     def _add_document(self, parts: list[_Part], output: BoundNode) -> None:
         """Adds what a document is called."""
-        title, link = self._called(output)
-        shown = f"“{one_line(title, _LONGEST_TITLE)}”" if title else _untitled(output)
+        shown, link = self._called(output)
         self._add_title(parts, shown, link)
 
 

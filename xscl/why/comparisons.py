@@ -18,7 +18,7 @@ from xscl.why.findings import Finding, values_of
 from xscl.why.near_values import Group, near_equal
 from xscl.why.relations import Cell, Relation, beside, narrowed
 from xscl.xpath_stage import alike_of, compared, double_of
-from xscl.xpath_stage.likeness import WHOLE, likeness, tokens
+from xscl.xpath_stage.texts.likeness import WHOLE, likeness, tokens
 
 __all__ = ["Ground", "judge_comparison", "narrowed_by", "needed_after"]
 

@@ -44,8 +44,8 @@ def run(scale: Scale) -> Report:
     found = outcomes(costs, nodes)
     by_model = outcomes("model", nodes) if scale.full else found
     how = (
-        "what operators did in a run of the engine over 20 s of stream (second table: what the "
-        "cost model has as their worst case)"
+        "events that came to operators, and instances that these touched, in a run of the engine "
+        "over 20 s of stream (second table: what the cost model has as the worst case)"
         if scale.full
         else "what the cost model has as the operators' worst case"
     )
@@ -121,6 +121,7 @@ def others(found: Found) -> Table:
                     number(row.variation),
                     number(100 * row.whole / max(1, row.supported)),
                     number(1000 * row.placing),
+                    number(row.dearest),
                 )
             )
     columns = (
@@ -132,6 +133,7 @@ def others(found: Found) -> Table:
         "variation of load",
         "queries there already, %",
         "placing a query, at most, ms",
+        "dearest operator of the query that was too much, of a node",
     )
     return Table(columns, tuple(rows))
 
@@ -143,6 +145,7 @@ def statements(found: Found, *, full: bool) -> tuple[Statement, ...]:
     chain, one, five = found[NEXT], found[ONE_SINK], found[SINKS]
     round_robin = of(NEXT, 40, "round robin")
     greedy, reuse, rewrite = (of(NEXT, 40, way) for way in STRATEGIES[1:])
+    last = chain[max(chain)]["greedy"]
     grows = min(row["greedy"].supported / n for n, row in chain.items()) / of(NEXT, 1, "greedy")
     gains = {
         n: row["rewrite"].supported / max(1, row["greedy"].supported)
@@ -161,7 +164,8 @@ def statements(found: Found, *, full: bool) -> tuple[Statement, ...]:
             round_robin <= 1.25 * of(NEXT, 15, "round robin") and greedy >= 2 * round_robin
             if full
             else None,
-            f"{round_robin} at 40 nodes, {of(NEXT, 15, 'round robin')} at 15; greedy {greedy}",
+            f"{round_robin} at 40 nodes, {of(NEXT, 15, 'round robin')} at 15; greedy {greedy}, "
+            f"before a query with an operator that takes {number(last.dearest)} of a node alone",
         ),
         Statement(
             text,

@@ -5,15 +5,10 @@ from __future__ import annotations
 from statistics import median
 
 from benchmarks.compositions.measures import between, seeds, supported
-from benchmarks.compositions.workload import WORKLOADS, Workload
+from benchmarks.compositions.workload import SIZES, WORKLOADS, Workload
 from benchmarks.report import Cell, Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
 
-SIZES: dict[Workload, tuple[int, ...]] = {
-    "next": (2, 3, 5, 8),
-    "union": (2, 3, 5, 8),
-    "mix": (2, 4, 6, 8),
-}
 QUICK: dict[Workload, tuple[int, ...]] = {"next": (5,), "union": (5,), "mix": (4,)}
 FACTOR = 10
 """With the rates of the paper an engine is too fast to be measured."""
@@ -39,7 +34,7 @@ def run(scale: Scale) -> Report:
         "Queries of `;`, of `|`, or of blocks of two of either in turn (*mix*), as trees drawn "
         "uniformly over eight Poisson streams; all rates are ten times the paper's (2,550 events a "
         f"second), {seconds:g} s of stream after 1 s, in processor time. As many operators as take "
-        "a second for a second of stream, the number of queries doubled and interpolated; the "
+        "a second for a second of stream, interpolated between two powers of two of queries; the "
         f"median of {len(seeds(scale))} seeds. Nothing is shared among queries, and both ways have "
         "found the same in 2 s of stream.",
         (Table(columns, rows),),

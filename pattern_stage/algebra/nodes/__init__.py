@@ -14,6 +14,7 @@ from xscl.pattern_stage.algebra.nodes.exception import Except
 from xscl.pattern_stage.algebra.nodes.iterate import Iterate
 from xscl.pattern_stage.algebra.nodes.map import Item, Map
 from xscl.pattern_stage.algebra.nodes.node import INPUTS, Node
+from xscl.pattern_stage.algebra.nodes.renamed import Renamed
 from xscl.pattern_stage.algebra.nodes.repeat import Once, Repeat
 from xscl.pattern_stage.algebra.nodes.select import Condition, Select
 from xscl.pattern_stage.algebra.nodes.sequence import Sequence
@@ -32,6 +33,7 @@ __all__ = [
     "Map",
     "Node",
     "Once",
+    "Renamed",
     "Repeat",
     "Select",
     "Sequence",

@@ -7,12 +7,14 @@ import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from tests.commands import xscl
 from tests.terminal import errors_on_terminal
+from xscl.version import __version__
 
 COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
 
@@ -57,6 +59,15 @@ def test_run_writes_matches_as_json_lines(folder: Path, events: str) -> None:
         "result",
     }  # fmt: skip
     assert "3 documents, 0 skipped, 2 matches" in done.stderr
+
+
+def test_run_with_rates(folder: Path) -> None:
+    """They choose plans, and no file is meant by them."""
+    (folder / "e.xscl").write_text("SELECT * FROM (S A; R B; R C)")
+    given = ("--rates", "S=128", "--rates", "R=1")
+    done = xscl("run", "e.xscl", "--events", "e.jsonl", *given, at=folder)
+    assert done.returncode == 0, done.stderr
+    assert [documents for _, documents in matches(done)] == [["d1", "d2", "d3"]]
 
 
 def test_run_reads_standard_input(folder: Path) -> None:
@@ -268,7 +279,21 @@ def test_demo_shows_all_five_queries(folder: Path) -> None:
 
 
 def test_version(folder: Path) -> None:
-    assert xscl("--version", at=folder).stdout == "xscl, version 0.1.0\n"
+    shown = xscl("--version", at=folder).stdout
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert shown == (
+        f"xscl, version {__version__} (Python {python}, DuckDB {version('duckdb')}, "
+        f"pyarrow {version('pyarrow')})\n"
+    )
+
+
+def test_a_dash_is_standard_output(folder: Path) -> None:
+    arguments = ("run", "-q", "S//book", "--events", "e.jsonl")
+    (folder / "e.jsonl").write_text('{"id": "1", "timestamp": 0, "xml": "<book/>"}\n')
+    plain, dash = xscl(*arguments, at=folder), xscl(*arguments, "-o", "-", at=folder)
+    assert json.loads(dash.stdout)["documents"] == ["1"]
+    assert (dash.stdout, dash.returncode) == (plain.stdout, 0)
+    assert not (folder / "-").exists()
 
 
 # Parameters.

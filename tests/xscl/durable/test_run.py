@@ -256,7 +256,7 @@ def test_an_interrupt_finishes_the_batch_and_keeps_the_state(
         assert reported == ["chain", "pair", "pair", "pair"]
         process.send_signal(number)
         _, said = process.communicate(timeout=300)
-    assert process.returncode == 130, said
+    assert process.returncode == 128 + number, said
     assert said.startswith("ending once the batch under way is finished; interrupt again to end")
     assert "4 documents" in said
     again = xscl(*arguments, at=folder, stdin=events(range(61, 62)))

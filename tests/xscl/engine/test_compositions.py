@@ -10,6 +10,7 @@ import pytest
 
 import xscl
 from xscl.errors import XSCLError
+from xscl.explain import as_json
 
 
 def event(stream: str, time: float, **values: object) -> dict[str, Any]:
@@ -159,3 +160,75 @@ def test_what_ends_together_is_no_successor() -> None:
         engine.subscribe("SELECT * FROM (B; C)", name="q")
         engine.publish_many(INTERVALS)
         assert "C9-early, at" in str(engine.why("q", "B7", "C9"))
+
+
+PART = "SELECT * FROM (B X; C Y)"
+
+
+@pytest.mark.parametrize(
+    ("queries", "operators"),
+    [
+        # Two streams, and `;`.
+        ([PART], 3),
+        ([PART, "SELECT * FROM (B U; C V)"], 3),
+        # One stream and one `;` more, whatever the part's variables are called, and where it is.
+        ([PART, "SELECT * FROM (A Z; (B P; C Q))"], 5),
+        ([PART, "SELECT * FROM (B P; C Q; A Z)"], 5),
+        ([PART, "SELECT * FROM (A Z | (B P; C Q))"], 5),
+        ([PART, "SELECT * FROM A Z \\ (B P; C Q)"], 5),
+        ([PART, "SELECT * FROM (A Z; (B P; C Q)+)"], 7),
+        # Names that conditions read, and σ above.
+        (
+            [
+                f"{PART} WHERE FILTER(X.k = Y.k), X.v + 0 < Y.v",
+                "SELECT * FROM (A Z | (B P; C Q)) WHERE FILTER(P.k = Q.k), P.v + 0 < Q.v",
+            ],
+            6,
+        ),
+        # Another condition is another operator.
+        ([f"{PART} WHERE FILTER(X.k = Y.k)", "SELECT * FROM (A Z | (B P; C Q))"], 6),
+    ],
+)
+def test_operators_are_shared_whatever_variables_are_called(
+    queries: list[str], operators: int
+) -> None:
+    rates = {"A": 128, "B": 1, "C": 128}
+    with xscl.Engine(rates=rates, lateness=0) as engine:
+        for place, query in enumerate(queries):
+            engine.subscribe(query, name=f"q{place}")
+        [stage] = [
+            one.stage for level in engine._queries.levels.all for one in level.composites.values()
+        ]
+        assert stage._stages[0].stats()["members"] == operators
+        together = [*engine.publish_many(EVENTS), *engine.flush()]
+    alone = list[xscl.Match]()
+    for place, query in enumerate(queries):
+        with xscl.Engine(rates=rates, lateness=0) as engine:
+            engine.subscribe(query, name=f"q{place}")
+            alone += [*engine.publish_many(EVENTS), *engine.flush()]
+    told = [sorted(str(one.to_dict()) for one in some) for some in (together, alone)]
+    assert told[0] == told[1]
+    assert told[0]
+
+
+def test_explain_says_which_queries_have_an_operator() -> None:
+    rates = {"A": 128, "B": 1, "C": 128}
+    with xscl.Engine(rates=rates) as engine:
+        engine.subscribe(PART, name="part")
+        engine.subscribe("SELECT * FROM (A Z; (B P; C Q))", name="whole")
+        engine.subscribe(f"{PART} WHERE FILTER(X.k = Y.k)", name="other")
+        every = [as_json(one, engine._sample()) for one in engine._sample()]
+        text = engine.explain()
+    found: Any = every
+    shared = {
+        (one["name"], operator["plan"]): operator["queries"]
+        for one in found
+        for operator in one["operators"]
+    }
+    assert shared == {
+        ("part", "X ; Y"): ["part", "whole"],
+        ("whole", "P ; Q"): ["part", "whole"],
+        ("whole", "Z ; (P ; Q)"): ["whole"],
+        ("other", "X ; Y"): ["other"],
+    }
+    assert "also of" in text

@@ -34,7 +34,7 @@ from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.stage_registration import QueryReader, StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.queries.wiring import Wiring
-from xscl.xpath_stage import Strings, XPathEvaluator, double_of
+from xscl.xpath_stage import Strings, XPathEvaluator, double_of, likeness
 
 SECOND = 1_000_000
 WINDOW = 10 * SECOND
@@ -185,7 +185,7 @@ class Stages:
         self.counts = WindowCounts()
         connection = duckdb.connect()
         self.close = connection.close
-        self.join = JoinProcessor(lambda: connection, double_of)
+        self.join = JoinProcessor(lambda: connection, double_of, likeness)
         counts = (self.counts,) if counting else ()
         stages: tuple[WitnessStage, ...] = (self.join, *counts)
         self.strings = Strings()

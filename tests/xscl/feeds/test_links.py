@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from xscl.feeds import CANONICAL, RAW, canonical, rules_of
 from xscl.feeds.links import absolute
-from xscl.xpath_stage.urls import RULES
+from xscl.xpath_stage.texts.urls import RULES
 
 DOCS = Path(__file__).parents[3] / "docs" / "feeds.md"
 

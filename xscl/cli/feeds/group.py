@@ -6,7 +6,7 @@ import click
 
 from xscl.cli.feeds.add import add
 from xscl.cli.feeds.show import show
-from xscl.cli.options import with_default
+from xscl.cli.helping.groups import with_default
 
 __all__ = ["feeds"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import click
 
 from xscl.cli.exits import run_command
+from xscl.cli.helping.groups import with_default
 from xscl.cli.joining.run import run
 from xscl.cli.joining.status import status
-from xscl.cli.options import with_default
 
 __all__ = ["join"]
 

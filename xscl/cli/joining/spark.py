@@ -8,13 +8,14 @@ from __future__ import annotations
 import click
 
 from xscl.cli.exits import run_command
+from xscl.cli.helping.groups import Group
 from xscl.cli.joining.run import run
 from xscl.cli.joining.status import status
 
 __all__ = ["spark"]
 
 
-@click.group()
+@click.group(cls=Group)
 def spark() -> None:
     """Runs queries over a stream of documents on Spark, and shows how far it is."""
 

@@ -34,6 +34,7 @@ from xscl.cli.options import (
 )
 from xscl.cli.queries import QueryText, read_texts, subscribe
 from xscl.cli.resume import open_engine
+from xscl.cli.settings.given import CONFIG, Configured
 from xscl.counts import counted
 from xscl.durable.polled import PolledFeeds
 from xscl.errors import QueryStopped, XSCLError
@@ -126,11 +127,12 @@ class Options(Polling):
     ]
 
 
-@click.command()
+@click.command(cls=Configured)
 @takes(Options)
 @VERBOSE
 @QUIET
 @LOG_FORMAT
+@CONFIG
 def serve(options: Options) -> int:
     """Answers queries and documents over HTTP, and shows them on a page.
 
@@ -217,7 +219,8 @@ def _serve_once(
         )
         stopped = stack.enter_context(ended_by_signals([server.stop]))
         server.run([listener])
-    return server, bound_to, 130 if stopped.is_set() else 2 if bad else 0
+    code = 2 if bad else 0
+    return server, bound_to, stopped.code(service=True) if stopped.is_set() else code
 
 
 def _feeds(options: Options, service: Service, added: list[tuple[str, str]]) -> Feeds:

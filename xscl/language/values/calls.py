@@ -7,7 +7,7 @@ from typing import Any
 from xscl.counts import counted
 from xscl.language.problems import enumerated
 from xscl.language.syntax import Call, Literal
-from xscl.xpath_stage.likeness import MEASURES
+from xscl.xpath_stage.texts.likeness import MEASURES
 
 __all__ = ["bad_call", "bad_measure"]
 

@@ -30,11 +30,22 @@ EXCEPTIONS = " \\ ".join(f"t A{i}" for i in range(256))
         (f"SELECT {', '.join(['A.x'] * 2_001)} FROM t A", "at most 2,000 items"),
         ("t A WHERE A.x = " + "(" * 200 + "- " * 200 + "1" + ")" * 200, "100 deep"),
         ("t" + "/b" * 300 + " A", "257 levels deep"),
+        ("(" * 8 + "(t A)+" + ")+" * 8, "`+` is in more than 8 others"),
     ],
 )
 def test_what_is_too_large(text: str, problem: str) -> None:
     _, errors = parse(text)
     assert problem in str(errors[0])
+
+
+def test_iterations_are_in_at_most_8_others() -> None:
+    """Those of chains, too; what is within the bound is a query."""
+    for count in (8, 9, 10, 12):
+        text = "(" * count + "A" + "".join(f"; B{n})+" for n in range(count))
+        _, errors = parse(text)
+        assert [one.problem for one in errors if "more than 8 others" in one.problem] == (
+            [] if count <= 8 else [one.problem for one in errors]
+        )
 
 
 def test_what_is_large() -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import regex
 
-__all__ = ["MEASURES", "WHOLE", "Alike", "alike_of", "likeness", "share", "tokens"]
+__all__ = ["MEASURES", "WHOLE", "Alike", "alike_of", "degree", "likeness", "share", "tokens"]
 
 MEASURES = ("words", "containment", "trigrams")
 """Jaccard's index of the words; the part of the fewer words that are among the others; Jaccard's
@@ -71,7 +71,7 @@ def tokens(measure: str, text: str) -> frozenset[str]:
     >>> sorted(tokens("words", "Apple's M3: the M3 chip")), sorted(tokens("words", "東京都へ"))
     (["apple's", 'chip', 'm3', 'the'], ['京都', '東京', '都へ'])
     >>> sorted(tokens("trigrams", "J. Doe")), tokens("words", "…")
-    (['. d', 'doe', ' do', 'j. '], frozenset())
+    ([' do', '. d', 'doe', 'j. '], frozenset())
     """
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if measure == "trigrams":
@@ -106,9 +106,16 @@ def likeness(measure: str, one: Set[str], other: Set[str]) -> int:
     >>> likeness("words", {"a", "b"}, {"b", "c"}), likeness("containment", {"b"}, {"b", "c"})
     (333333, 1000000)
     """
-    shared = len(one & other)
+    return degree(measure, len(one & other), len(one), len(other))
+
+
+def degree(measure: str, shared: int, one: int, other: int) -> int:
+    """The likeness of two sets of these sizes that share so many tokens, in millionths, rounded
+    down.
+
+    >>> degree("words", 2, 3, 4), degree("words", 0, 0, 0)
+    (400000, 0)
+    """
     if not shared:
         return 0
-    fewer = measure == "containment"
-    whole = min(len(one), len(other)) if fewer else len(one) + len(other) - shared
-    return shared * WHOLE // whole
+    return shared * WHOLE // (min(one, other) if measure == "containment" else one + other - shared)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from xscl.language.syntax import Block, Described, Join, Query, Source, SubQuery
 from xscl.language.walk import operands, with_sub_queries
 from xscl.pattern_stage.values.terms import Attribute
-from xscl.spark.joins.keys import key_of
-from xscl.spark.joins.reach import most, reach_of, total
+from xscl.spark.joins.needs.keys import key_of
+from xscl.spark.joins.needs.reach import most, reach_of, total
 
 __all__ = ["MIDDLE", "Needs", "is_middle", "needs_of"]
 

@@ -1,0 +1,1 @@
+"""What the site has in addition to the pages: blocks in colours, with labels; routes; an index."""
