@@ -20,6 +20,7 @@ from xscl.templates.labelling import Arc, Form, canonical_order, form_of, symmet
 
 __all__ = ["Template", "template_of"]
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
     """A class of isomorphic join graphs; there is one object for each class.  `graph` has nodes 0,

@@ -41,7 +41,9 @@ def canonical_order(colours: Sequence[str], arcs: Collection[Arc]) -> tuple[int,
     return min(search.leaves.values(), key=lambda leaf: leaf.form).order
 
 
-def symmetries(colours: Sequence[str], arcs: Collection[Arc]) -> Mapping[int, Mapping[int, Symmetry]]:
+def symmetries(
+    colours: Sequence[str], arcs: Collection[Arc]
+) -> Mapping[int, Mapping[int, Symmetry]]:
     """For each vertex, by the others to which symmetries take it that keep all vertices before it
     in place, one such symmetry; vertices that only stay are left out.
 
@@ -247,9 +249,7 @@ class _Search:
                 self.leaves.clear()
                 self.guide[:], self.guiding[:] = self.path, self.along
                 self.traces[depth:] = [trace]
-            elif trace != least:
-                continue
-            elif kept and self._exchanges(kept[0][1], below):
+            elif trace != least or (kept and self._exchanges(kept[0][1], below)):
                 continue
             kept.append((vertex, below))
         return kept

@@ -29,6 +29,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/durability.md")
 ON_SPARK = {"ingest": ingest, "join": join, "spark": join}
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+(NOTICED,) = re.findall(r"^```xscl\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+(SHOWN,) = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 PROMO = """-- name: promo
 S//book->b[./author->a][./title->t]
   FOLLOWED BY {a = by AND t = about, 7 days}
@@ -42,7 +45,7 @@ def lines(page: str) -> Iterator[str]:
     """The commands of a page, without their comments."""
     text = (ROOT / page).read_text(encoding="utf-8")
     for block in re.findall(r"^```shell\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        for line in block.splitlines():
+        for line in filter("pip install xscl".__ne__, block.splitlines()):
             yield re.sub(r"\s+#.*", "", line)
 
 
@@ -58,7 +61,7 @@ def server() -> Iterator[Server]:
 def folder(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All files that the pages name."""
     folder = tmp_path_factory.mktemp("pages")
-    assert PROMO in (ROOT / "README.md").read_text(encoding="utf-8")
+    (folder / "noticed.xscl").write_text(NOTICED, encoding="utf-8")
     (folder / "queries.xscl").write_text(PROMO, encoding="utf-8")
     envelopes = [
         {"stream": "S", "id": id, "timestamp": time, "xml": xml}
@@ -82,6 +85,7 @@ def folder(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_commands_of_a_page(page: str, folder: Path, server: Server) -> None:
     commands = list(lines(page))
     assert commands
+    outputs = ""
     for line in commands:
         words = shlex.split(line.replace("https://example.org", server.url("")))
         assert words.pop(0) == "xscl"
@@ -93,6 +97,9 @@ def test_the_commands_of_a_page(page: str, folder: Path, server: Server) -> None
             words += ["--once", "--allow-private"]
         done = xscl(*words, at=folder)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        outputs += done.stdout
+    for line in SHOWN.splitlines() if page == "README.md" else ():
+        assert re.search(".*".join(map(re.escape, line.split("…"))), outputs), line
 
 
 def test_no_command_of_a_page_is_left_out() -> None:

@@ -1,18 +1,32 @@
 """The site of `make docs`: it has every page, and the reference every public name, in words that
-need no other text; it is built, without a warning."""
+need no other text; it is built, without a warning, its blocks are in colours and have labels, and
+its search finds the page that a word belongs to."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Error, Generic
 
 import xscl
+from docs.site_parts.blocks import LEXERS
+from docs.site_parts.words import rows
+from tests.documentation.examples import Block, blocks
 from tests.documentation.test_python_page import OWN
+from tests.xscl.serve.conftest import browser
+from xscl.language.highlight import XSCLLexer
+
+__all__ = ["browser"]
 
 DOCS = Path(__file__).parents[2] / "docs"
 INDEX = (DOCS / "index.rst").read_text(encoding="utf-8")
@@ -56,17 +70,124 @@ def test_a_docstring_is_a_statement_of_its_own(name: str) -> None:
             assert not ELSEWHERE.search(text), text
 
 
-def test_the_site_is_built(tmp_path: Path) -> None:
-    options = ("--fail-on-warning", "--quiet", "-d", tmp_path / "trees")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `make docs` does."""
+    folder = tmp_path_factory.mktemp("site")
+    options = ("--fail-on-warning", "--quiet", "-d", folder / "trees")
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", *options, DOCS, tmp_path / "site"],
+        [sys.executable, "-m", "sphinx", *options, DOCS, folder / "site"],
         cwd=DOCS.parent,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "site" / "reference.html").read_text(encoding="utf-8")
+    return folder / "site"
+
+
+def test_the_site_is_built(site: Path) -> None:
+    page = (site / "reference.html").read_text(encoding="utf-8")
     assert all(f'id="xscl.{name}"' in page for name in xscl.__all__)
-    start = (tmp_path / "site" / "start.html").read_text(encoding="utf-8")
+    start = (site / "start.html").read_text(encoding="utf-8")
     assert "<h1>The first ten minutes" in start
+    versions = json.loads((site / "versions.json").read_text(encoding="utf-8"))
+    assert any(xscl.__version__.startswith(one["version"]) for one in versions)
+
+
+def test_files_of_the_project_are_pages(site: Path) -> None:
+    for page, file in (("changelog", "CHANGELOG.md"), ("contributing", "CONTRIBUTING.md")):
+        text = (site / f"{page}.html").read_text(encoding="utf-8")
+        heads = re.findall(r"^## ([\w .]+)$", (DOCS.parent / file).read_text("utf-8"), re.MULTILINE)
+        assert heads
+        assert all(f"<h2>{head}<" in text for head in heads)
+
+
+def test_the_routes_of_a_server_are_a_page(site: Path) -> None:
+    text = (site / "http.html").read_text(encoding="utf-8")
+    assert "<h3>POST /streams/{name}<" in text
+    for route in re.findall(r"`(?:GET|POST|PUT|DELETE) (/[a-z.-]+)", SERVE):
+        assert route == "/openapi.json" or route in text, route
+
+
+# Blocks.
+
+
+def test_blocks_have_labels_and_colours(site: Path) -> None:
+    text = (site / "likeness.html").read_text(encoding="utf-8")
+    for label in ("Documents", "Queries", "Matches"):
+        assert f'caption-text">{label}<' in text
+    assert '<span class="k">JOIN</span>' in text
+    book = (site / "cookbook.html").read_text(encoding="utf-8")
+    assert "<summary>Feed <code>feeds/" in book
+    assert "copybutton.js" in book
+
+
+PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+def test_each_kind_of_block_has_colours() -> None:
+    kinds = {block.kind for page in PAGES for block in blocks(page.read_text("utf-8"))}
+    for kind in kinds - {"", "example", "picks", *LEXERS}:
+        assert get_lexer_by_name(kind)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_block_has_an_error_of_the_lexer(page: Path) -> None:
+    found = list(blocks(page.read_text("utf-8")))
+    following = [*found[1:], Block("", "", 0)]
+    for block, after in zip(found, following, strict=True):
+        kind = "xscl" if block.kind == "example" else block.kind
+        if kind in LEXERS:
+            tokens = list(LEXERS[kind]().get_tokens(block.text))
+            assert "".join(text for _, text in tokens) == f"{block.text}\n".lstrip("\n")
+            wrong = [token for token in tokens if token[0] is Error]
+            if kind == "xscl" and after.kind != "error":
+                wrong += [token for token in tokens if token[0] is Generic.Error]
+            assert not wrong, f"line {block.line}"
+
+
+def test_the_lexer_is_found_by_its_name() -> None:
+    known = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    (place,) = known["entry-points"]["pygments.lexers"].values()
+    assert place == f"{XSCLLexer.__module__}:{XSCLLexer.__name__}"
+    for entry in entry_points(group="pygments.lexers", name="xscl"):
+        assert entry.load() is XSCLLexer
+
+
+# Words.
+
+GLOSSARY = rows((DOCS / "glossary.md").read_text("utf-8"))
+WORDS = (
+    "retract",
+    "likeness",
+    "window",
+    "SIGTERM",
+    "lateness",
+    "automaton",
+    "webhook",
+    "OPML",
+    "asyncio",
+    "EQL",
+)
+SERVE = (DOCS / "serve.md").read_text(encoding="utf-8")
+
+
+def test_each_word_of_the_glossary_is_in_the_index(site: Path) -> None:
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    for words, page, _ in GLOSSARY:
+        for word in words:
+            entries = index["indexentries"][word.lower()]
+            assert page in {index["docnames"][document] for document, _, _ in entries}, word
+
+
+def test_search_finds_the_page_of_a_word(site: Path, browser: Browser) -> None:
+    pages = {word.lower(): page for words, page, _ in GLOSSARY for word in words}
+    tab = browser.new_page()
+    for word in WORDS:
+        tab.goto(f"{(site / 'search.html').as_uri()}?q={word}")
+        first = tab.locator("#search-results li a").first.get_attribute("href")
+        assert first is not None
+        assert first.partition(".html")[0] == pages[word.lower()], word
+    tab.close()

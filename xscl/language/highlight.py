@@ -1,9 +1,9 @@
 """Query text -> tokens in colours: a lexer for Pygments, which finds it by the name `xscl`.
 
 It takes its keywords and functions from the grammars themselves, so a word that one of them gets is
-coloured without another line.  A grammar knows by the place whether a word is a keyword; what colours
-goes by the signs around it: `by` in `a = by` is a name.  It reads what nobody else reads, too, such as
-a query that is being written: nothing is refused.
+coloured without another line.  A grammar knows by the place whether a word is a keyword; what
+colours goes by the signs around it: `by` in `a = by` is a name.  It reads what nobody else reads,
+too, such as a query that is being written: nothing is refused.
 """
 
 from __future__ import annotations
@@ -113,7 +113,10 @@ class XSCLLexer(RegexLexer):
             (rf"(@)({NAME}(?::{NAME})?)", bygroups(Operator, Name.Attribute)),
             (rf"(\.)({NAME})", bygroups(Operator, Name.Attribute)),
             (rf":{NAME}", Name.Constant),
-            (rf"((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([ \t\r\n]*)(?!(?:{_KEYWORDS}))({VARIABLE})", _counted),
+            (
+                rf"((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))([ \t\r\n]*)(?!(?:{_KEYWORDS}))({VARIABLE})",
+                _counted,
+            ),
             (r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", Number),
             (rf"(?:{_KEYWORDS})", _keyword),
             (rf"(?:{_FUNCTIONS})", Name.Function),
@@ -138,7 +141,10 @@ class XSCLLexer(RegexLexer):
             (r":", Punctuation),
             include("query"),
         ],
-        "constructor": [(rf"<{NAME}(?::{NAME})?", Name.Tag, ("#pop", "tag")), (r"<", Operator, "#pop")],
+        "constructor": [
+            (rf"<{NAME}(?::{NAME})?", Name.Tag, ("#pop", "tag")),
+            (r"<", Operator, "#pop"),
+        ],
         "tag": [
             (r"[ \t\r\n]+", Whitespace),
             (r"/>", Name.Tag, "#pop"),

@@ -89,7 +89,8 @@ DELIVERIES = (
         {
             "headers": "A file of headers for the webhook, a line `Name: value` each.  "
             f"[default: those of {VARIABLE} in the environment]",
-            "body": "A file with the form of the webhook's body (docs/commands.md#the-body-of-a-webhook).",
+            "body": "A file with the form of the webhook's body "
+            "(docs/commands.md#the-body-of-a-webhook).",
         },
     ),
 )

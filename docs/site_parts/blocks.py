@@ -1,7 +1,7 @@
 """The fenced blocks of the pages -> blocks of the site, with a label and in colours.
 
-A page stays plain Markdown: a block's info string has its kind (and the file, or the query, that it is
-about), and the tests of the pages run it by that kind.
+A page stays plain Markdown: a block's info string has its kind (and the file, or the query, that it
+is about), and the tests of the pages run it by that kind.
 """
 
 from __future__ import annotations
