@@ -332,12 +332,13 @@ class Part:
         since = epoch.time - self._within
         table, plans = self._planned(epoch)
         lists, entered = table.step(runs, epoch.events, plans, None, since)
-        if lists == [one.until(time) for one in epoch.lists]:
-            return False
         others = {key for key in epoch.matches if key[0] > time}
         matches = self._keys(entered, epoch.time) | others
         self._report(epoch.matches, matches)
         epoch.matches = matches
+        # A run that is there anyway may enter its state by an event now, or no more.
+        if lists == [one.until(time) for one in epoch.lists]:
+            return False
         epoch.lists = [
             ours.before(theirs.after(time)) for ours, theirs in zip(lists, epoch.lists, strict=True)
         ]

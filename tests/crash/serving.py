@@ -173,7 +173,7 @@ def _listed(server: Served) -> Iterator[str]:
     while (page := _get(server, f"/matches?limit=1000{after}"))["matches"]:
         for one in page["matches"]:
             if "retract" in one:
-                del there[one["retract"]]
+                there.pop(one["retract"], None)
             else:
                 assert one["id"] not in there
                 there[one["id"]] = None

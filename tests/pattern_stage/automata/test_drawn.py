@@ -68,6 +68,7 @@ class _Fed:
         }
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("number", range(10))
 def test_all_orders_give_what_the_definition_says(number: int) -> None:
     draw = seeded("automata", number)
@@ -137,6 +138,7 @@ def _compare(draw: random.Random) -> None:
     assert found == right, (description, arcs, stand, found - right, right - found)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("number", range(5))
 def test_batches_in_order_give_what_the_definition_says(number: int) -> None:
     draw = seeded("batches of automata", number)
@@ -174,6 +176,21 @@ def test_a_late_event_ends_runs_behind_which_others_are_found() -> None:
         fed.settle()
         found.append(len(fed.matches()))
     assert found == [0, 1, 0]
+
+
+def test_a_run_that_is_there_anyway_enters_by_a_late_event() -> None:
+    """One that has ignored an epoch is equal to one that enters its state there."""
+    arcs = [
+        {"from": "q0", "to": "q1", "event": "*", "set": "n = 0 - n"},
+        {"from": "q0", "to": "q0", "event": "b"},
+        {"from": "q1", "to": "q1", "event": "*", "kind": "ignore"},
+    ]
+    events = {"a": "A", "b": "B"}
+    fed = _Fed({"name": "q", "events": events, "final": ["q1"], "register": {"n": 1}, "arcs": arcs})
+    for number, one in enumerate([(7.0, "a", {}), (8.0, "a", {}), (7.0, "b", {})]):
+        fed.query.take(int(one[0] * 1e6), [fed.event(number, one)])
+    fed.settle()
+    assert {key[:2] for key in fed.matches()} == {(7, 7), (7, 8), (8, 8)}
 
 
 @pytest.mark.parametrize("ignored", [["v = 1"], ["v = 1", "n = 1"]])
