@@ -59,7 +59,7 @@ def _found(seed: int) -> list[str]:
 @pytest.mark.parametrize("seed", range(5))
 def test_those_that_sleep_find_what_others_do(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     slept, add = [], Dormant.add
-    monkeypatch.setattr(Dormant, "add", lambda self, one: (slept.append(one), add(self, one)))
+    monkeypatch.setattr(Dormant, "add", lambda self, one: slept.append(one) or add(self, one))
     found = _found(seed)
     assert len({*slept}) == MANY
     monkeypatch.setattr(PatternStage, "_rest", lambda *_: False)
