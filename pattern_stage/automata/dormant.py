@@ -156,7 +156,8 @@ class Dormant:
         """An automaton sleeps, or goes on so, with the runs that it has now; returns whether it
         can."""
         states = group.query.occupied
-        found = group.query.wakers.of(states)
+        wakers_of = group.query.wakers
+        found = None if wakers_of is None else wakers_of.of(states)
         if found is None:
             return False
         wakers, dying = found
