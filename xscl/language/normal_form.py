@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
+from xscl.language.checks.likeness import millionths
 from xscl.language.problems import Unbound
 from xscl.language.syntax import (
     Comparison,
@@ -26,7 +27,8 @@ from xscl.language.syntax import (
     Wrapped,
 )
 from xscl.templates import flipped
-from xscl.xpath_stage import apply, compared, number_text
+from xscl.xpath_stage import Alike, apply, compared, number_text
+from xscl.xpath_stage.texts.likeness import WHOLE
 
 __all__ = ["ConstantTest", "NodeComparison", "Operand", "conjunctions", "disjuncts", "side_of"]
 
@@ -94,6 +96,10 @@ def conjunctions(predicate: Predicate | None) -> Iterator[tuple[Comparison, ...]
 def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
     left, right = side_of(comparison.left), side_of(comparison.right)
     operator = comparison.operator
+    if comparison.least is not None:
+        if isinstance(comparison.least, Parameter):
+            raise Unbound(comparison.least.name)
+        operator = str(Alike(operator, millionths(comparison.least.value) or WHOLE))
     if not isinstance(left, Operand):
         # A constant on the left: decided immediately, or read from the other side.
         if not isinstance(right, Operand):
