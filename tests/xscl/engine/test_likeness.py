@@ -375,5 +375,6 @@ def test_the_least_likeness_is_a_parameter() -> None:
         for bad in (0, 1.5, 0.1234567, "0.6"):
             with pytest.raises(xscl.QueryError, match="the least likeness is a number above 0"):
                 engine.subscribe(query, params={"least": bad})
-        engine.subscribe("S/i[similar(., :text) >= :least]", params={"text": "X y", "least": 0.5})
+        params = {"text": "X y", "least": 0.5}
+        engine.subscribe("S/i[similar(., :text) >= :least]", name="filter", params=params)
         assert len(engine.publish("S", "<i>y, x z</i>", id="u", timestamp=200_000)) == 1
