@@ -205,6 +205,18 @@ class Part:
             self._step(at)
             self._open(at)
             self._end(at)
+        if not self._arcs.closes:
+            # What closed windows by an arc that is no more.
+            for epoch in self.epochs[max(place - 1, 0) :]:
+                there = {key for key in epoch.ended if key[1] < since}
+                self._report(epoch.ended, there)
+                epoch.ended = there or _NONE
+        if not self._arcs.opens:
+            for epoch in self.epochs[place:]:
+                first = bisect_right(self.epochs, epoch.time - self._within, key=_time)
+                if epoch.opened and self.epochs[first].time >= since:
+                    self._report(epoch.opened, ())
+                    epoch.opened = _NONE
 
     def recall(self, time: int, event: Event) -> None:
         """An event that has come, as it is read now, replaces itself; one that is known no more is

@@ -348,3 +348,18 @@ def test_what_arcs_gave_that_have_ended_is_not_taken_back() -> None:
         assert len(engine.publish_many([price(4), {"advance": 6}])) == 1
         assert engine.arcs("q").insert(Arc("high", "high", "e", kind="ignore")) == []
         assert [*engine.publish_many([price(7)]), *engine.flush()] == []
+
+
+@pytest.mark.parametrize("kind", ["end", "start"])
+def test_an_arc_that_goes_before_it_lives_takes_its_matches_with_it(kind: str) -> None:
+    """The only one of its kind."""
+    arcs = [Arc("low", "on", "e"), Arc("on", "high", kind="end", at=6, name="last")]
+    if kind == "start":
+        arcs = [Arc("low", "on", kind="start", at=6, name="last"), Arc("on", "high", "e")]
+    with Engine(consistency="middle") as engine:
+        engine.subscribe(Automaton("q", events={"e": "S"}, final=["high"], within=2, arcs=arcs))
+        found = engine.publish_many([price(7), price(9)])
+        assert len(found) == 1 + (kind == "start")
+        back = engine.arcs("q").delete("last", at=4)
+        assert [one.match for one in back if isinstance(one, Retraction)] == [*found]
+        assert engine.flush() == []
