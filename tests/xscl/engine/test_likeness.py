@@ -378,3 +378,36 @@ def test_the_least_likeness_is_a_parameter() -> None:
         params = {"text": "X y", "least": 0.5}
         engine.subscribe("S/i[similar(., :text) >= :least]", name="filter", params=params)
         assert len(engine.publish("S", "<i>y, x z</i>", id="u", timestamp=200_000)) == 1
+
+
+LEAST = "S/i[t->t] JOIN {similar(t, u) >= 0.9, 1 day} T/i[t->u]"
+
+
+@pytest.mark.parametrize("query", [LEAST, LEAST.replace("0.9", ":least")])
+def test_what_is_not_alike_enough_is_explained(query: str) -> None:
+    """The likeness that there is, and the words of either side."""
+    with xscl.Engine() as engine:
+        if ":least" in query:
+            engine.subscribe_many(query, [{"name": "q", "least": 0.9}])
+        else:
+            engine.subscribe(query, name="q")
+        engine.publish("S", "<i><t>Apple unveils a chip</t></i>", id="s", timestamp=1)
+        assert not engine.publish("T", "<i><t>Apple unveils chips</t></i>", id="t", timestamp=2)
+        for shown in (str(engine.why("q", "s", "t")), str(engine.hint("q"))):
+            assert "0.4" in shown
+        said = " ".join(str(engine.why("q", "s", "t")).split())
+        assert "both have: apple, unveils" in said
+        assert "only right: chips" in said
+
+
+def test_a_run_that_finds_nothing_alike_says_the_greatest_likeness(tmp_path: Path) -> None:
+    (tmp_path / "q.xscl").write_text(f"-- name: q\n{LEAST}\n")
+    lines = [
+        {"stream": "S", "id": "s", "timestamp": 1, "xml": "<i><t>Apple unveils a chip</t></i>"},
+        {"stream": "T", "id": "t", "timestamp": 2, "xml": "<i><t>Apple unveils chips</t></i>"},
+    ]
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    done = command("run", "q.xscl", "--events", "e.jsonl", at=tmp_path)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    assert "0.4" in done.stderr
