@@ -3,14 +3,18 @@ with all of its options and no other."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 import pytest
 
+from tests.commands import xscl
 from tests.documentation.commands_page import COMMANDS, PAGE, renewed
 from xscl import times
 from xscl.cli.helping.examples import EXAMPLES
@@ -122,3 +126,32 @@ def test_an_option_speaks_of_options_that_its_command_has(name: str) -> None:
         # But for those of another command, which is named.
         said = re.sub("`xscl .*?`", "", f"{option.help} {option.show_default}")
         assert {*re.findall(r"(?<![\w-])--[a-z][a-z-]+", said)} <= known, said
+
+
+def test_the_file_of_options(tmp_path: Path) -> None:
+    """The example is read, and the first command is as the page says."""
+    (file,) = re.findall(r"^```toml\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    section = SECTIONS["xscl.toml"]
+    (block,) = re.findall(r"^```text\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    assert xscl("sample", ".", at=tmp_path).returncode == 0
+    (tmp_path / "xscl.toml").write_text(file, encoding="utf-8")
+    outputs = []
+    for line in block.splitlines():
+        command, _, said = line.partition("#")
+        before, _, words = command.partition("xscl ")
+        environment = {**os.environ, **dict(one.split("=", 1) for one in before.split())}
+        done = xscl(*shlex.split(words), at=tmp_path, environment=environment)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+        if words.strip() == "run":
+            meant = shlex.split(said.partition("as xscl ")[2])
+            if meant:
+                (tmp_path / "empty").mkdir()
+                (tmp_path / "xscl.toml").rename(tmp_path / "empty" / "xscl.toml")
+                assert xscl(*meant, at=tmp_path).stdout == done.stdout
+                (tmp_path / "empty" / "xscl.toml").rename(tmp_path / "xscl.toml")
+    counts, config, lines, text = outputs
+    assert counts.startswith("reviewed\t")
+    assert "xscl.toml, line" in config
+    assert lines.startswith("{")
+    assert " reviewed  " in text

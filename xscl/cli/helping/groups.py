@@ -4,6 +4,7 @@ is misspelt is refused with the one that is near."""
 from __future__ import annotations
 
 import inspect
+import os
 from difflib import get_close_matches
 
 import click
@@ -54,6 +55,8 @@ def with_default(name: str) -> type[Group]:
     class WithDefault(Group):
         def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
             if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+                if not os.path.exists(args[0]):
+                    self.get_command(ctx, args[0])  # which refuses one that is misspelt
                 args = [name, *args]
             return super().parse_args(ctx, args)
 
