@@ -367,7 +367,7 @@ def test_an_arc_that_goes_before_it_lives_takes_its_matches_with_it(kind: str) -
 
 def test_an_arc_closes_windows_of_each_part_up_to_now() -> None:
     """Also of one whose time has passed without any event of it, while nothing closed windows."""
-    arcs = [Arc("low", "on", "e"), Arc("high", "done", "e")]
+    arcs = [Arc("low", "on", "e"), Arc("on", "done", "e", when="FALSE")]
     of = Automaton("q", events={"e": "S"}, by=["k"], final=["done"], within=5, arcs=arcs)
     with Engine(consistency="middle") as engine:
         engine.subscribe(of)
