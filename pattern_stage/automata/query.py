@@ -92,6 +92,8 @@ class AutomatonQuery:
         """Events that have come meet the arcs as they are now, where these differ for them."""
         since, self._rearranged = self._rearranged, float("inf")
         for by, part in self._parts.items() if since < float("inf") else ():
+            # Without arcs that close windows, parts have not followed the time.
+            part.clock = max(part.clock, self.clock)
             part.rearranged(since)
             self._await(by, part)
 

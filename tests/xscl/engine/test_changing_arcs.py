@@ -363,3 +363,14 @@ def test_an_arc_that_goes_before_it_lives_takes_its_matches_with_it(kind: str) -
         back = engine.arcs("q").delete("last", at=4)
         assert [one.match for one in back if isinstance(one, Retraction)] == [*found]
         assert engine.flush() == []
+
+
+def test_an_arc_closes_windows_of_each_part_up_to_now() -> None:
+    """Also of one whose time has passed without any event of it, while nothing closed windows."""
+    arcs = [Arc("low", "on", "e"), Arc("on", "done", "e")]
+    of = Automaton("q", events={"e": "S"}, by=["k"], final=["done"], within=5, arcs=arcs)
+    with Engine(consistency="middle") as engine:
+        engine.subscribe(of)
+        engine.publish_many([price(3, k="y"), price(9, k="x")])
+        found = engine.arcs("q").insert(Arc("on", "done", kind="end"), at=6)
+        assert [(one.start, one.time) for one in found] == [(3, 8)]
