@@ -21,7 +21,7 @@ COMPILED = $(BIN)/python -m pytest --quiet --collect-only > /dev/null
 RANDOM_SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 HASHED = PYTHONHASHSEED=$(or $(XSCL_SEED),1)
 
-.PHONY: demo test package docs pictures fuzz mutants bench endurance bench-quick clean
+.PHONY: demo test package docs pictures fuzz mutants bench endurance bench-quick dist clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -92,6 +92,13 @@ endurance: $(VENV)/.dev
 	$(BIN)/python benchmarks/serve_kills.py
 	$(BIN)/python benchmarks/serve_load.py
 	$(BIN)/python benchmarks/serve_load.py --state
+
+# The artefacts of a release, checked: dist/*.tar.gz and dist/*.whl
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(PIP) twine
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 
 # A guard: fails where something takes 1.5 times as long as recorded, beside the same by hand
 bench-quick: $(VENV)/.dev

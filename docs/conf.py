@@ -1,8 +1,8 @@
 """The pages of this folder -> a site (`make docs`), with the Python reference from docstrings.
 
-The pages are plain Markdown.  The modules of `site_parts` add what a site has: labels and colours of
-blocks, an index by the words of the glossary, the routes of a server, and pages that are files of
-the project.
+The pages are plain Markdown.  The modules of `site_parts` add what a site has: labels and colours
+of blocks, an index by the words of the glossary, the routes of a server, and pages that are files
+of the project.
 """
 
 from __future__ import annotations

@@ -34,7 +34,13 @@ _ROUND = 256
 """After so many steps all groups drop what has expired, not only those that processed events."""
 
 _NAP = 2
-"""After so many events an automaton that one of them woke is asked whether it sleeps again."""
+"""After so many events an automaton that woke is asked whether it sleeps again, then ever later."""
+
+_OFTEN = 4
+"""An automaton that sleeps takes an event alone; it wakes where it takes one of so many."""
+
+_LONGEST = 4096
+"""What wakes again and again is asked whether it sleeps after so many events at last."""
 
 _SCATTERED = 64
 """So many queries may have automata of their own that they could share."""
@@ -75,6 +81,11 @@ class PatternStage:
         """Of those in order, the ones that take each event."""
         self._dormant = Dormant()
         """And those that take none before one begins a run of them."""
+        self._nodded: dict[Group, int] = {}
+        """Of those that sleep, after how many events in order each has taken its last one."""
+        self._vigils: dict[Group, tuple[int, int]] = {}
+        """When one woke, and for how many events it does not sleep again."""
+        self._ordered = 0
         self._tired: dict[Group, None] = {}
         """Those awake that are asked before the next event whether they sleep: another one may have
         come at the time of the last."""
@@ -225,6 +236,7 @@ class PatternStage:
     def adopt(self, other: PatternStage, since: int) -> None:
         """Adds the queries of a `separate` stage, with their events and pending events; here they
         see events with a number not below `since`."""
+        other._awaken_all()
         for group, key in other._groups.items():
             if not group.immediate:
                 # Events that are pending here may lack attributes that the new queries read.
@@ -278,6 +290,8 @@ class PatternStage:
         self._tired.pop(group, None)
         if isinstance(group, AutomatonGroup):
             self._promised.pop(group, None)
+            self._nodded.pop(group, None)
+            self._vigils.pop(group, None)
             self._dormant.remove(group)
         for type_ in group.components:
             self._awake.get(type_, {}).pop(group, None)
@@ -345,11 +359,18 @@ class PatternStage:
         if self._steps % _ROUND == 0:
             dormant = self._dormant
             self._touched |= dict.fromkeys([one for one in self._groups if one not in dormant])
+            for one in dormant.dreaming:
+                dormant.end(one, watermark)
+                one.advance(watermark)
+                if not dormant.add(one):
+                    self._awaken(one)
         for group in self._touched:
             if group.before:
                 group.catch_up(watermark)
             group.advance(watermark)
-            if isinstance(group, AutomatonGroup) and not self._rest(group, watermark):
+            if isinstance(group, AutomatonGroup) and not self._rest(
+                group, watermark, self._ordered
+            ):
                 self._tired[group] = None
         self._collect()
         if self._promised:
@@ -361,47 +382,96 @@ class PatternStage:
 
     def _take_in_order(self, events: Sequence[PendingEvent]) -> None:
         """Processes events in order of time."""
-        awake, touched = self._awake, self._touched
+        awake, touched, dormant, nodded = self._awake, self._touched, self._dormant, self._nodded
         checks: dict[int, list[tuple[int, Group]]] = {0: [(-1, one) for one in self._tired]}
         if events:
             self._tired = {}
+        ordered, self._ordered = self._ordered, self._ordered + len(events)
         for at, (type_, event) in enumerate(events):
-            for since, group in checks.pop(at, ()):
-                # What was woken often has no more runs soon, and is asked ever more rarely.
-                if not self._rest(group, event[END]):
+            for since, group in checks.pop(at, ()) if checks else ():
+                # What was woken often can sleep soon, and is asked ever more rarely.
+                if not self._rest(group, event[END], ordered + at):
                     checks.setdefault(2 * at - since, []).append((since, group))
-            for group in self._dormant.woken(type_, event):
-                self._wake(group)
-                checks.setdefault(at + _NAP, []).append((at, group))
+            fresh: list[AutomatonGroup] = []
+            for group in dormant.woken(type_, event) if dormant else ():
+                last, nodded[group] = nodded.get(group, -_OFTEN), ordered + at
+                if ordered + at - last < _OFTEN:
+                    self._wake(group, event[END])
+                    length = self._watch(group, ordered + at)
+                    checks.setdefault(at + length, []).append((at, group))
+                    continue
+                dormant.end(group, event[END])
+                group.take_next(type_, event)
+                if group.query.changes or group.members.stopped:
+                    touched[group] = None
+                    self._rank()
+                if not dormant.add(group):
+                    fresh.append(group)
             for one in awake.get(type_, ()):
                 touched[one] = None
                 one.take(type_, event)
+            for group in fresh:
+                self._wake(group, event[END])
+                checks.setdefault(at + _NAP, []).append((at, group))
+            if dormant:
+                dormant.passed(type_, event)
 
-    def _rest(self, group: Group, time: int) -> bool:
-        """Lets a group sleep that events from a time on do nothing to but by beginning runs;
-        returns whether it sleeps."""
+    def _watch(self, group: Group, at: int) -> int:
+        """A group has woken; returns for how many events it does not sleep, which are the more the
+        shorter it has slept."""
+        since, length = self._vigils.get(group, (-_LONGEST, _NAP))
+        length = min(2 * length, _LONGEST) if at - since < _OFTEN * length else _NAP
+        self._vigils[group] = at, length
+        return length
+
+    def _rest(self, group: Group, time: int, at: int) -> bool:
+        """Lets a group sleep of which it is known what events from a time on wake it, of which
+        there were so many before; returns whether it sleeps."""
         if group in self._dormant:
             return True
+        if group in self._vigils and at < sum(self._vigils[group]):
+            return False
         if not isinstance(group, AutomatonGroup) or group.immediate or not group.rests(time):
+            return False
+        if not self._dormant.add(group):
             return False
         for type_ in group.components:
             self._awake[type_].pop(group, None)
-        self._dormant.add(group)
         return True
 
-    def _wake(self, group: AutomatonGroup) -> bool:
-        """A group takes each event again; returns whether it slept."""
+    def _wake(self, group: AutomatonGroup, time: int | None = None) -> bool:
+        """A group takes each event again, of a time or later; or also those of the newest time;
+        returns whether it slept."""
+        missed: list[PendingEvent] = []
+        if time is None:
+            missed = self._dormant.missed(group)
+        else:
+            self._dormant.end(group, time)
         slept = self._dormant.remove(group)
         for type_ in group.components if slept else ():
             self._awake[type_][group] = None
-        if slept and self._ranks is None:
-            self._ranks = {one: at for at, one in enumerate(self._groups)}
+        if slept:
+            self._rank()
+        for coming in missed:
+            group.take(*coming)
         return slept
 
     def _awaken(self, group: AutomatonGroup) -> None:
         """A group that may sleep knows all that the others do."""
-        if self._wake(group) and self._watermark is not None:
-            group.advance(self._watermark)
+        if self._wake(group):
+            self._tired[group] = None
+            if self._watermark is not None:
+                group.advance(self._watermark)
+
+    def _awaken_all(self) -> None:
+        """No group sleeps that has runs."""
+        for group in self._dormant.dreaming:
+            self._awaken(group)
+
+    def _rank(self) -> None:
+        """From now on matches come in the order of groups, whichever was touched first."""
+        if self._ranks is None:
+            self._ranks = {one: at for at, one in enumerate(self._groups)}
 
     def _free(self) -> None:
         """Drops runs that punctuations have closed."""
@@ -444,6 +514,7 @@ class PatternStage:
     def _pending(self) -> list[Outcome]:
         """The matches that would be reported if no further event came, and were not reported
         before."""
+        self._awaken_all()
         self._collect()
         undecided = (one for one in self._groups if one.before or one.runs.endings.undecided)
         snapshots = {group: group.snapshot() for group in undecided}
@@ -561,6 +632,7 @@ class PatternStage:
 
     def stats(self) -> Mapping[str, int]:
         """Counts of the state, and of what was dropped."""
+        self._awaken_all()
         groups = self._groups
         return {
             "queries": len(self._of_query),

@@ -16,7 +16,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from xscl.templates.join_graph import Edge, JoinGraph, Node
-from xscl.templates.labelling import Arc, Form, canonical_order, form_of, symmetries
+from xscl.templates.labelling import Arc, Form, Symmetry, canonical_order, form_of, symmetries
 
 __all__ = ["Template", "template_of"]
 
@@ -58,7 +58,7 @@ class _Known:
 
     template: Template
     order: tuple[int, ...]
-    symmetries: Mapping[int, Mapping[int, tuple[int, ...]]]
+    symmetries: Mapping[int, Mapping[int, Symmetry]]
 
 
 _known: dict[Form, _Known] = {}
@@ -123,7 +123,9 @@ def _first_isomorphism(known: _Known, order: Sequence[int]) -> tuple[int, ...]:
     for node, others in known.symmetries.items():
         nearest = min(others, key=chosen.__getitem__)
         if chosen[nearest] < chosen[node]:
-            chosen = [chosen[image] for image in others[nearest]]
+            before = chosen.copy()
+            for one, image in others[nearest].items():
+                chosen[one] = before[image]
     return tuple(chosen)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-__all__ = ["Arc", "Form", "canonical_order", "form_of", "symmetries"]
+__all__ = ["Arc", "Form", "Symmetry", "canonical_order", "form_of", "symmetries"]
 
 Arc = tuple[int, str, int]
 """From a vertex, a label, to a vertex."""
@@ -24,8 +24,8 @@ Arc = tuple[int, str, int]
 Form = tuple[tuple[str, ...], tuple[Arc, ...]]
 """Colours and arcs of a graph as an order numbers it; of each edge the arc that begins first."""
 
-Symmetry = tuple[int, ...]
-"""Where each vertex goes."""
+Symmetry = Mapping[int, int]
+"""Where those vertices go that do not stay."""
 
 _Trace = list[tuple[int, int, tuple[int, ...]]]
 """What refinement has found: a cell, how many vertices of it, and what these have."""
@@ -48,7 +48,7 @@ def symmetries(
     in place, one such symmetry; vertices that only stay are left out.
 
     >>> symmetries(["a", "b", "a"], [])
-    {0: {2: (2, 1, 0)}}
+    {0: {2: {2: 0, 0: 2}}}
     """
     return _Search(colours, arcs, by_number=True).transversals()
 
@@ -125,28 +125,31 @@ class _Search:
         self.guiding: list[_Cells] = []
         self.traces: list[_Trace] = []
         self.leaves: dict[Form, _Leaf] = {}
+        # By depth, the symmetries that keep what is set apart, and where they take each vertex.
         self.found: list[Symmetry] = []
+        self.keeping = [self.found]
+        self.orbits = [[*range(len(colours))]]
         cells = self._by_colour()
         self._refine(cells, range(len(colours)))
         self._visit(cells)
 
     def transversals(self) -> dict[int, dict[int, Symmetry]]:
         """As `symmetries` returns them, of a search by number."""
-        still = tuple(range(len(self.colours)))
         of: dict[int, dict[int, Symmetry]] = {}
-        for depth, vertex in enumerate(self.guide):
-            keeping = self._keeping(self.guide[:depth])
-            reached = {vertex: still}
+        keeping = self.found
+        for vertex in self.guide:
+            reached: dict[int, Symmetry] = {vertex: {}}
             pending = [vertex]
             while pending:
                 at = pending.pop()
                 for one in keeping:
-                    if one[at] not in reached:
-                        reached[one[at]] = tuple([one[other] for other in reached[at]])
-                        pending.append(one[at])
+                    if (image := one.get(at, at)) not in reached:
+                        reached[image] = _composed(reached[at], one)
+                        pending.append(image)
             del reached[vertex]
             if reached:
                 of[vertex] = reached
+            keeping = [one for one in keeping if vertex not in one]
         return of
 
     def _by_colour(self) -> _Cells:
@@ -215,18 +218,18 @@ class _Search:
         following = self._least(cells, sorted(cells.members[cell]))
         tried: list[int] = []
         for vertex, below in following:
-            if tried and not self._orbit(vertex).isdisjoint(tried):
+            if self._is_known(vertex, tried):
                 continue
             tried.append(vertex)
             if len(self.guide) == depth:
                 self.guide.append(vertex)
                 self.guiding.append(below)
-            self.path.append(vertex)
-            self.along.append(below)
+            self._descend(vertex, below)
             back = self._guess(below) if self.leaves else None
             if back is None:
                 back = self._visit(below)
             del self.path[depth:], self.along[depth:]
+            del self.keeping[depth + 1 :], self.orbits[depth + 1 :]
             if back < depth:
                 return back
         return depth
@@ -238,7 +241,7 @@ class _Search:
         kept: list[tuple[int, _Cells]] = []
         least = self.traces[depth] if depth < len(self.traces) else None
         for vertex in vertices:
-            if kept and not self._orbit(vertex).isdisjoint([one for one, _ in kept]):
+            if self._is_known(vertex, [one for one, _ in kept]):
                 continue
             below = cells.setting_apart(vertex)
             trace = self._refine(below, [vertex])
@@ -261,7 +264,7 @@ class _Search:
         if known.order == order:
             return len(self.path)
         image = dict(zip(known.order, order, strict=True))
-        self.found.append(tuple([image[vertex] for vertex in range(len(order))]))
+        self._note({one: other for one, other in image.items() if one != other})
         return _common(known.path, self.path)
 
     def _guess(self, cells: _Cells) -> int | None:
@@ -289,24 +292,49 @@ class _Search:
                 return False
             if {(moved.get(at, at), label) for at, label in self.out[vertex]} != self.out[image]:
                 return False
-        self.found.append(tuple([moved.get(vertex, vertex) for vertex in range(len(self.colours))]))
+        self._note(moved)
         return True
 
-    def _keeping(self, vertices: Sequence[int]) -> list[Symmetry]:
-        return [one for one in self.found if all(one[vertex] == vertex for vertex in vertices)]
+    def _descend(self, vertex: int, cells: _Cells) -> None:
+        """Sets a vertex apart, which leaves these cells."""
+        self.path.append(vertex)
+        self.along.append(cells)
+        self.keeping.append([one for one in self.keeping[-1] if vertex not in one])
+        self.orbits.append([*range(len(self.colours))])
+        for one in self.keeping[-1]:
+            self._unite(self.orbits[-1], one)
 
-    def _orbit(self, vertex: int) -> set[int]:
-        """Where the symmetries that are known, and keep the path, take a vertex."""
-        keeping = self._keeping(self.path)
-        reached = {vertex}
-        pending = [vertex]
-        while pending:
-            at = pending.pop()
-            for one in keeping:
-                if one[at] not in reached:
-                    reached.add(one[at])
-                    pending.append(one[at])
-        return reached
+    def _note(self, symmetry: Symmetry) -> None:
+        """Keeps a symmetry, at each depth whose path it keeps."""
+        for depth, (keeping, orbits) in enumerate(zip(self.keeping, self.orbits, strict=True)):
+            if depth and self.path[depth - 1] in symmetry:
+                break
+            keeping.append(symmetry)
+            self._unite(orbits, symmetry)
+
+    def _unite(self, orbits: list[int], symmetry: Symmetry) -> None:
+        for vertex, image in symmetry.items():
+            orbits[_first(orbits, vertex)] = _first(orbits, image)
+
+    def _is_known(self, vertex: int, others: Collection[int]) -> bool:
+        """Whether a known symmetry that keeps the path exchanges a vertex with one of others."""
+        orbits = self.orbits[len(self.path)]
+        here = _first(orbits, vertex)
+        return any(_first(orbits, other) == here for other in others)
+
+
+def _first(orbits: list[int], vertex: int) -> int:
+    """The vertex that stands for those of an orbit: each has one that is nearer to it."""
+    while (above := orbits[vertex]) != vertex:
+        orbits[vertex] = vertex = orbits[above]
+    return vertex
+
+
+def _composed(one: Symmetry, other: Symmetry) -> Symmetry:
+    """The first, and then the other."""
+    moved = {vertex: other.get(image, image) for vertex, image in one.items()}
+    moved |= {vertex: image for vertex, image in other.items() if vertex not in one}
+    return {vertex: image for vertex, image in moved.items() if vertex != image}
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:

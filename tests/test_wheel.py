@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from collections.abc import Iterator
@@ -68,6 +69,33 @@ def test_files_of_the_wheel(wheel: Path) -> None:
     assert sum(name.startswith("xscl/samples/feeds/") for name in files) >= 8
     assert not [name for name in files if re.search(r"\btests?\b|conftest|\.pyc$", name)]
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in files)
+
+
+SOURCES = {
+    ".ci", ".dockerignore", ".github", ".gitignore", "CHANGELOG.md", "CITATION.cff",
+    "CONTRIBUTING.md",
+    "Dockerfile", "LICENSE", "Makefile", "PKG-INFO", "README.md", "SECURITY.md", "benchmarks",
+    "datasets", "docs", "fuzz", "join_stage", "pattern_stage", "pyproject.toml", "templates",
+    "tests",
+    "xpath_stage", "xscl",
+}  # fmt: skip
+
+
+def test_files_of_the_source_distribution(wheel: Path) -> None:
+    """All that the tests and the Makefile need, and no file that git does not have."""
+    (built,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        names = [Path(one).parts[1:] for one in archive.getnames()]
+    assert {parts[0] for parts in names if parts} == SOURCES
+    assert not [parts for parts in names if {"__pycache__", ".venv", "build"} & {*parts}]
+    assert {("fuzz", "queries.py"), ("docs", "index.rst"), ("tests", "test_wheel.py")} <= {*names}
+
+
+def test_the_project_says_where_it_is(wheel: Path) -> None:
+    (name,) = [one for one in zipfile.ZipFile(wheel).namelist() if one.endswith("/METADATA")]
+    metadata = zipfile.ZipFile(wheel).read(name).decode()
+    for label in ("Documentation", "Repository", "Issues", "Changelog"):
+        assert f"\nProject-URL: {label}, https://" in metadata
 
 
 def test_the_image_installs_the_same(wheel: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from lxml import etree
 
 from xscl.xpath_stage.parsing.documents import string_value
 from xscl.xpath_stage.parsing.json_documents import number_text
-from xscl.xpath_stage.texts.likeness import alike_of
+from xscl.xpath_stage.texts.likeness import MEASURES, alike_of, share
 from xscl.xpath_stage.values import apply, double_of
 
 __all__ = ["EXTENSIONS", "compared"]
@@ -85,6 +85,10 @@ def _upper_case(_: object, text: object) -> str:
     return _string(text).upper()
 
 
+def _similar(_: object, one: object, other: object, measure: object = MEASURES[0]) -> float:
+    return share(_string(one), _string(other), _string(measure))
+
+
 def _compare(_: object, text: object, functions: object, order: object, constant: object) -> bool:
     left = apply(_string(functions).split(), _string(text))
     return compared(left, _string(order), _string(constant))
@@ -95,6 +99,7 @@ EXTENSIONS = {
     (None, "matches"): _matches,
     (None, "lower-case"): _lower_case,
     (None, "upper-case"): _upper_case,
+    (None, "similar"): _similar,
     (None, "compare"): _compare,
 }
 """For `lxml.etree.XPath(…, extensions=EXTENSIONS)`; names without a namespace."""

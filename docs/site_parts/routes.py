@@ -62,7 +62,8 @@ def _operation(operation: dict[str, Any]) -> Iterator[str]:
             for kind, body in answer.get("content", {}).items()
         ]
         error = int(status) >= 400
-        yield f"| {status} | {_cell(answer['description']) if error else ', '.join(kinds) or 'nothing'} |"
+        said = _cell(answer["description"]) if error else ", ".join(kinds) or "nothing"
+        yield f"| {status} | {said} |"
 
 
 def _table(what: str, rows: list[tuple[str, str, bool, str]]) -> Iterator[str]:

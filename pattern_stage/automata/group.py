@@ -241,12 +241,20 @@ class AutomatonGroup:
             self.query.settle(self._newest)
 
     def rests(self, time: int) -> bool:
-        """Whether events from a time on do something only if they begin a run, as long as none
-        does."""
-        if self.weak or self.before or self.query.starters is None:
+        """Whether it is known which events from a time on do something, and no other one comes at
+        the time of the newest so far."""
+        if self.weak or self.before or self.query.wakers is None:
             return False
         self.take_pending()
-        return self.query.rests(time)
+        return self.query.newest < time
+
+    def take_next(self, type_: int, event: Event) -> None:
+        """As `take` where it has no pending events: one comes alone."""
+        if self.members.seeing(event):
+            self.query.take_next(type_, event)
+            self._taken += 1
+            if self._taken % _ROUND == 0 and self.query.runs > self._most:
+                self._stop()
 
     def catch_up(self, time: int | None) -> None:
         """Takes what came before its query, as far as it is not after a time."""

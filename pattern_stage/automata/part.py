@@ -133,6 +133,36 @@ class Part:
                     self._passed(key)
         self.clock = max(self.clock, steps[-1][0][1][END])
 
+    def add_next(self, one: TypedEvent, table: Table, plan: Plan) -> None:
+        """An event comes that is newer than all others, and nothing more before it; no arc fires
+        when a window opens or closes."""
+        epochs, time = self.epochs, one[1][END]
+        since = time - self._within
+        lists = epochs[-1].lists if epochs else self._none
+        alone, plans = (one,), plan.alone
+        lists, entered = table.step(lists, alone, plans, (time, self.by), since)
+        for state in plan.passing:
+            lists[state] = lists[state].after(since)  # type: ignore[index]
+        matches = _NONE
+        if entered:
+            for key in (matches := self._keys(entered, time)):  # type: ignore[assignment]
+                self._changed(key, 1)
+        self.clock = time
+        epochs.append(Epoch(time, lists, alone, table, plans, matches))
+        if len(epochs) > _OPEN:
+            for epoch in epochs[:-_OPEN]:
+                for key in epoch.matches:
+                    self._passed(key)
+            del epochs[:-_OPEN]
+
+    def end(self, states: int) -> None:
+        """All runs in some states (a mask) have ended after the newest epoch."""
+        if self.epochs:
+            epoch, none = self.epochs[-1], self._none[0]
+            epoch.lists = [
+                none if states >> state & 1 else runs for state, runs in enumerate(epoch.lists)
+            ]
+
     def _append(
         self,
         time: int,

@@ -14,6 +14,7 @@ from xscl.pattern_stage.automata.part import Key, Part
 from xscl.pattern_stage.automata.program import Arc, Life, Program
 from xscl.pattern_stage.automata.tables import Step, Table, TypedEvent
 from xscl.pattern_stage.automata.texts import CompiledArc, compiled_arc, integral_in, shape_of
+from xscl.pattern_stage.automata.wakers import Wakers
 from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts
 from xscl.pattern_stage.values.terms import Form, Slot
 
@@ -77,7 +78,7 @@ class AutomatonQuery:
         """From now on these are the arcs, which differ from `since` on; `catch_up` follows, once
         events have the attributes that these read."""
         self.arcs = [one for one in arcs if one[0][1] > self._oldest]
-        self.__dict__.pop("starters", None)
+        self.__dict__.pop("wakers", None)
         fresh = [arc for _, arc in self.arcs if id(arc) not in self._compiled]
         if fresh:
             self._compile(fresh)
@@ -98,9 +99,8 @@ class AutomatonQuery:
             self._await(by, part)
 
     @cached_property
-    def starters(self) -> Collection[tuple[int, int, str | float]] | None:
-        """Of the events that may begin a run by the arcs: type, place and the value there; None
-        where others may, or where time does something, too."""
+    def wakers(self) -> Wakers | None:
+        """The events that can do something to it; None where time does something, too."""
         if self._living.opens or self._living.closes:
             return None
         first, known = {self.program.start}, 0
@@ -109,19 +109,31 @@ class AutomatonQuery:
             first |= {
                 arc.target for _, arc in self.arcs if arc.kind == "epsilon" and arc.source in first
             }
-        found = dict[tuple[int, int, str | float], None]()
-        for _, arc in self.arcs:
-            if arc.kind == "consume" and arc.source in first:
-                equal = self._compiled[id(arc)].equal
-                if equal is None:
-                    return None
-                for type_ in self.types if arc.type is None else (self.types[arc.type],):
-                    found[type_, *equal] = None
-        return found.keys()
+        compiled = self._compiled
+        arcs = [(life, compiled[id(arc)]) for life, arc in self.arcs]
+        return Wakers(arcs, self.program, self.types, first)
 
-    def rests(self, time: float) -> bool:
-        """Whether events from a time on do something only if they begin a run."""
-        return self.starters is not None and self._newest < time and not self.runs
+    @property
+    def occupied(self) -> int:
+        """The states, as a mask, that runs are in, or were before the newest epoch: another event
+        may still come at its time."""
+        states, empty = 0, self._shape.empty
+        for part in self._parts.values():
+            for epoch in part.epochs[-2:]:
+                for state, runs in enumerate(epoch.lists):
+                    if runs is not empty:
+                        states |= 1 << state
+        return states
+
+    @property
+    def newest(self) -> float:
+        """The time of the newest event that was taken."""
+        return self._newest
+
+    def end(self, states: int) -> None:
+        """An event after the newest one that was taken has ended all runs in some states."""
+        for part in self._parts.values():
+            part.end(states)
 
     @property
     def opens(self) -> bool:
@@ -167,6 +179,21 @@ class AutomatonQuery:
             part = self._part(by)
             part.add(time, some)
             self._await(by, part)
+
+    def take_next(self, type_: int, event: Event) -> None:
+        """An event comes before which nothing comes any more, with the engine's type: a lighter way
+        than `take_all`, for one that comes alone."""
+        time, local = event[END], self._local[type_]
+        by = self._part_of(type_, event) if self.program.by else ()
+        if by is None:
+            return
+        part = self._parts.get(by) or self._part(by)
+        if len(local) > 1 or (part.epochs and part.epochs[-1].time >= time):
+            self.take(time, [(type_, event)])
+            return
+        self._newest = time
+        table = self._living.at(time)
+        part.add_next((local[0], event), table, table.plan(local[0], event))
 
     def take_all(self, events: Sequence[tuple[int, Event]], *, forget: bool = False) -> int:
         """Events come, with the engine's types; returns how many runs their parts have.

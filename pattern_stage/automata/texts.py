@@ -16,6 +16,7 @@ from typing import Any
 from xscl.pattern_stage.algebra.functions import NAMES as FUNCTIONS
 from xscl.pattern_stage.automata.program import Arc, Program
 from xscl.pattern_stage.automata.run_lists import Run, RunList, RunShape, Shift
+from xscl.pattern_stage.gates import Comparator
 from xscl.pattern_stage.layouts import END, Event, Layouts
 from xscl.pattern_stage.values.numbers import NAMES as NUMBERS
 from xscl.pattern_stage.values.numbers import number_of
@@ -35,7 +36,19 @@ from xscl.pattern_stage.values.terms import (
 )
 from xscl.pattern_stage.values.texts import TermTexts
 
-__all__ = ["CompiledArc", "Gate", "compiled_arc", "integral_in", "shape_of"]
+__all__ = ["Asked", "CompiledArc", "Gate", "compiled_arc", "integral_in", "shape_of"]
+
+Asked = tuple[int, Comparator, str | float]
+"""A place in events, how the value there is compared, and with what."""
+
+_MIRRORED: dict[Comparator, Comparator] = {
+    "=": "=",
+    "!=": "!=",
+    "<": ">",
+    "<=": ">=",
+    ">": "<",
+    ">=": "<=",
+}
 
 _LARGEST = 2.0**31
 """Integers that are added so often as may be stay exact."""
@@ -76,8 +89,8 @@ class CompiledArc:
     sought: tuple[int, Callable[[Event, Shift], Any]] | None
     stays: bool
     distinct: bool
-    equal: tuple[int, str | float] | None = None
-    """A place in events, and the value that all have there which the gate lets pass."""
+    asked: tuple[Asked | None, ...] = ()
+    """What the gate's conjuncts compare, None for those that are no such comparison."""
 
     def beyond(self, runs: RunList, event: Any, shape: RunShape, link: Any = None) -> RunList:
         """The runs beyond the arc of some that the gate lets pass."""
@@ -172,14 +185,9 @@ def compiled_arc(
             find = _made(names, "e, d", key, _unpacked(shape))(*arc.constants)
             sought = place + 1, find
             break
-    equal = None
-    for one in of_event:
-        if (asked := _asked(one, arc.constants)) is not None:
-            slot, constant = asked
-            equal = layouts.place(types, slot), constant
-            break
+    asked = tuple([_asked(one, arc.constants, types, layouts) for one in of_event])
     distinct = stays or _is_distinct(arc)
-    return CompiledArc(arc, gate, take, delta, sought, stays, distinct, equal)
+    return CompiledArc(arc, gate, take, delta, sought, stays, distinct, asked)
 
 
 def integral_in(
@@ -284,17 +292,22 @@ def _sought(one: Predicate) -> tuple[int, bool, Term] | None:
     return None
 
 
-def _asked(one: Predicate, constants: Sequence[str | float]) -> tuple[Slot, str | float] | None:
-    """The value of an event that must equal a constant, and this one."""
+def _asked(
+    one: Predicate, constants: Sequence[str | float], types: tuple[int, ...], layouts: Layouts
+) -> Asked | None:
+    """The place of the value that a conjunct compares with a constant, the operator and this."""
     match one:
-        case Comparison(
-            "=", Read() as read, Constant() as constant, "number" | "text" as mode
-        ) | Comparison("=", Constant() as constant, Read() as read, "number" | "text" as mode):
-            number = mode == "number"
-            if read.attribute.own != "timestamp" and constant.number is number:
-                form = Form.NUMBER if number else Form.TEXT
-                return Slot(read.attribute, form), constants[constant.place]
-    return None
+        case Comparison(operator, Read() as read, Constant() as constant, mode):
+            pass
+        case Comparison(operator, Constant() as constant, Read() as read, mode):
+            operator = _MIRRORED[operator]
+        case _:
+            return None
+    number = mode == "number"
+    if mode == "either" or read.attribute.own is not None or constant.number is not number:
+        return None
+    slot = Slot(read.attribute, Form.NUMBER if number else Form.TEXT)
+    return layouts.place(types, slot), operator, constants[constant.place]
 
 
 def _is_distinct(arc: Arc) -> bool:

@@ -55,11 +55,13 @@ def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     named = [*project["dependencies"], *extras["spark"], *extras["serve"]]
-    declared = {re.split(r"[^\w-]", one)[0] for one in named}
+    declared = {re.split(r"[^\w-]", one)[0].lower() for one in named}
     sold_as = packages_distributions()
     sold_as |= {"py4j": ["pyspark"]}  # Which has it in the version that fits.
     for name, module in CODE.foreign.items():
-        assert declared & {*sold_as[name]}, f"{module} imports {name}, which is not declared"
+        assert declared & {one.lower() for one in sold_as[name]}, (
+            f"{module} imports {name}, which is not declared"
+        )
 
 
 def test_no_folder_has_too_many_modules() -> None:

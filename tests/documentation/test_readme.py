@@ -1,4 +1,4 @@
-"""README.md: its figures are those of docs/benchmarks.md, and it is short.  Its Python is run as a
+"""README.md: its figures are those of docs/figures.md, and it is short.  Its Python is run as a
 doctest, its commands by test_shell_lines.py."""
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-MEASURED = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+MEASURED = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
 
 
 def test_the_figures_are_those_that_are_recorded() -> None:
     rows = re.findall(
-        r"^\| .* \| ([^|]*\d[^|]*) \| \[.*\]\(docs/benchmarks.md#([\w-]+)\) \|$",
+        r"^\| .* \| ([^|]*\d[^|]*) \| \[.*\]\(docs/figures.md#([\w-]+)\) \|$",
         README,
         re.MULTILINE,
     )
     assert len(rows) == 3
-    heads = re.split(r"^## (.*)\n", MEASURED, flags=re.MULTILINE)
+    heads = re.split(r"^##+ (.*)\n", MEASURED, flags=re.MULTILINE)
     sections = {
         re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-"): text
         for head, text in zip(heads[1::2], heads[2::2], strict=True)

@@ -98,7 +98,8 @@ def test_the_site_is_built(site: Path) -> None:
 def test_files_of_the_project_are_pages(site: Path) -> None:
     for page, file in (("changelog", "CHANGELOG.md"), ("contributing", "CONTRIBUTING.md")):
         text = (site / f"{page}.html").read_text(encoding="utf-8")
-        heads = re.findall(r"^## ([\w .]+)$", (DOCS.parent / file).read_text("utf-8"), re.MULTILINE)
+        text_of_file = (DOCS.parent / file).read_text("utf-8")
+        heads = re.findall(r"^## ([][\w .]+)$", text_of_file, re.MULTILINE)
         assert heads
         assert all(f"<h2>{head}<" in text for head in heads)
 
@@ -136,7 +137,7 @@ def test_each_kind_of_block_has_colours() -> None:
 def test_no_block_has_an_error_of_the_lexer(page: Path) -> None:
     found = list(blocks(page.read_text("utf-8")))
     following = [*found[1:], Block("", "", 0)]
-    for block, after in zip(found, following, strict=True):
+    for block, after in zip(found, following, strict=False):
         kind = "xscl" if block.kind == "example" else block.kind
         if kind in LEXERS:
             tokens = list(LEXERS[kind]().get_tokens(block.text))

@@ -12,7 +12,7 @@ import pytest
 from xscl.cli.main import _COMMANDS, cli
 
 _HEAVY = (
-    "asyncio", "duckdb", "feedparser", "httpcore", "igraph", "lark", "matplotlib", "pandas",
+    "asyncio", "duckdb", "feedparser", "httpcore", "lark", "matplotlib", "pandas",
     "pyarrow", "pyspark", "rich", "sqlglot",
     "xscl.event_queries", "xscl.language.syntax", "xscl.pattern_stage.algebra",
     "xscl.pattern_stage.processor",

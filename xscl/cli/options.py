@@ -20,10 +20,10 @@ from click.core import ParameterSource
 
 from xscl.consistency import Level
 from xscl.errors import XSCLError
-from xscl.feeds import Rules, rules_of
 from xscl.memory.budget import LEAST_MEMORY
 from xscl.sizes import size_of_text
 from xscl.times import duration, to_seconds
+from xscl.xpath_stage.texts.urls import Rules, rules_of
 
 __all__ = [
     "DURATION",

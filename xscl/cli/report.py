@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import sys
 import time
@@ -26,6 +27,7 @@ from xscl.sinks.dead_letters import write_dead_letter
 if TYPE_CHECKING:
     # Imported by the commands that have one: those that have none start sooner.
     from rich.console import Console
+    from rich.progress import Progress
 
     from xscl.engine import Engine
     from xscl.matches.match import Match
@@ -41,15 +43,23 @@ _HINTS, _FEW = 3, 20
 """The hints that are given at most; of queries that find nothing where many others do, none is."""
 
 
+_FORCED = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"})
+"""Variables of the environment by which what is no terminal is taken for one."""
+
+
 class Terminal:
     """A console with a line of progress, shown where it is a terminal and `alone`: nothing else
-    is written there meanwhile.  A context manager, for as long as the progress shows."""
+    is written there meanwhile; with None, lines on a standard error that is no terminal.  A context
+    manager, for as long as the progress shows."""
 
-    def __init__(self, console: Console, *, alone: bool, beginning: str) -> None:
-        from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
+    def __init__(self, console: Console | None, *, alone: bool, beginning: str) -> None:
         self._console = console
         self._log = log_of_command()
+        self._progress: Progress | None = None
+        if console is None:
+            return
+        from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
         self._progress = Progress(
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
@@ -64,11 +74,17 @@ class Terminal:
 
     def show(self, text: str) -> None:
         """Shows how far it is."""
-        self._progress.update(self._task, description=text)
+        if self._progress is not None:
+            self._progress.update(self._task, description=text)
 
     def say(self, text: str, level: Level = Level.WARNING) -> None:
         """Prints a line that stays."""
-        if (line := self._log.line(printable(text), level)) is not None:
+        line = self._log.line(printable(text), level)
+        if line is None:
+            return
+        if self._console is None:
+            print(line.expandtabs(), file=sys.stderr)
+        else:
             self._console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
     def note(self, text: str) -> None:
@@ -82,21 +98,23 @@ class Terminal:
     def stop(self) -> None:
         """Ends the progress: what is printed from now on stays."""
         # Stopped twice, it would wipe what has been said in between.
-        if self._progress.live.is_started:
+        if self._progress is not None and self._progress.live.is_started:
             self._progress.stop()
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
         """Takes the progress off while standard output may be written to the same terminal."""
-        between = self._progress.live.is_started and sys.stdout.isatty()
-        if between:
-            self._progress.stop()
+        progress = self._progress
+        if progress is None or not (progress.live.is_started and sys.stdout.isatty()):
+            yield
+            return
+        progress.stop()
         yield
-        if between:
-            self._progress.start()
+        progress.start()
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        if self._progress is not None:
+            self._progress.start()
         return self
 
     def __exit__(
@@ -114,7 +132,9 @@ class Report(Terminal):
     `dead_letters`, where one is given.  Once it is closed, `fruitless` says whether there were
     documents and all of them were skipped."""
 
-    def __init__(self, console: Console, *, alone: bool, dead_letters: str | None = None) -> None:
+    def __init__(
+        self, console: Console | None, *, alone: bool, dead_letters: str | None = None
+    ) -> None:
         super().__init__(console, alone=alone, beginning="reading …")
         self._dead_letters = dead_letters
         self._started = time.perf_counter()
@@ -279,7 +299,7 @@ class Report(Terminal):
         if table and self.by_query and self._log.for_people:
             from xscl.sinks.readable import closing_table
 
-            self._console.print(closing_table(self.by_query))
+            _console_of(self._console).print(closing_table(self.by_query))
         known = ", ".join(engine.streams) or "none"
         for stream, count in self._unread.items():
             self.say(
@@ -318,10 +338,17 @@ class Report(Terminal):
 
 def report_of(output: str | None, dead_letters: str | None = None) -> Report:
     """A report on standard error, for a run whose matches go to a file or standard output."""
+    alone = output is not None or not sys.stdout.isatty()
+    plain = not sys.stderr.isatty() and _FORCED.isdisjoint(os.environ)
+    console = None if plain else _console_of(None)
+    return Report(console, alone=alone, dead_letters=dead_letters)
+
+
+def _console_of(console: Console | None) -> Console:
+    """A console, or one on standard error; a run that needs none does not import it."""
     from rich.console import Console
 
-    alone = output is not None or not sys.stdout.isatty()
-    return Report(Console(stderr=True), alone=alone, dead_letters=dead_letters)
+    return Console(stderr=True) if console is None else console
 
 
 def _is_small(envelope: Mapping[str, object]) -> bool:

@@ -15,10 +15,10 @@ import click
 
 from xscl.cli.options import SOURCE, group, wrong_usage
 from xscl.errors import DocumentError, XSCLError
-from xscl.feeds import CANONICAL, Rules
 from xscl.sources.envelopes import Place, read_placed
 from xscl.sources.fields import Fields
 from xscl.sources.limits import MAX_DOCUMENT
+from xscl.xpath_stage.texts.urls import CANONICAL, Rules
 
 if TYPE_CHECKING:
     from xscl.durable.positions import Mark, Positions

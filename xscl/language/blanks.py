@@ -15,10 +15,12 @@ from typing import Any
 from xscl.language import syntax
 from xscl.language.checks.check import LATE_POSITION
 from xscl.language.checks.functions import NO_PATTERN, bad_pattern
+from xscl.language.checks.likeness import NO_LEAST, millionths
 from xscl.language.conditions import binds
 from xscl.language.syntax import (
     Block,
     Call,
+    Comparison,
     Contained,
     EventPattern,
     Function,
@@ -47,6 +49,7 @@ class Use(Enum):
     JSON = auto()
     PATTERN = auto()
     STRING = auto()
+    LIKENESS = auto()
     LATE_FILTER = auto()
     WINDOW = auto()
     WITHIN = auto()
@@ -86,6 +89,10 @@ class Blank:
                 return bad_pattern(value)
             case Use.PATTERN, _:
                 return NO_PATTERN
+            case Use.LIKENESS, _:
+                if millionths(value) is None:
+                    return f"the parameter `:{self.name}`: {NO_LEAST}, found {value!r}"
+                return None
             case Use.STRING, int() | float():
                 return f"the parameter `:{self.name}` takes a string behind CONTAINS, found {value}"
             case Use.LATE_FILTER, int() | float():
@@ -238,6 +245,8 @@ def _uses(node: object) -> Iterator[tuple[int, Use]]:
             yield at, Use.PATTERN
         case Call("matches", (_, Parameter(_, at) | Literal(_, at))):
             yield at, Use.PATTERN
+        case Comparison(least=Parameter(_, at) | Literal(_, at)):
+            yield at, Use.LIKENESS
         case Contained(_, Parameter(_, at)):
             yield at, Use.STRING
         case JSONObject(members):

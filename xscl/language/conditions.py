@@ -38,7 +38,7 @@ ARITHMETIC = frozenset({"+", "-", "*", "div", "mod"})
 _LEVELS = (("or",), ("and",), ("=", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "div", "mod"))
 LOOSENESS = {operator: level for level, some in enumerate(_LEVELS, 1) for operator in some}
 """The operators by how tightly they bind; a sign binds more tightly, by 7."""
-NUMERIC = frozenset({"count", "last", "number", "string-length"})
+NUMERIC = frozenset({"count", "last", "number", "similar", "string-length"})
 """The functions whose value is a number."""
 
 

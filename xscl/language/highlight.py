@@ -67,7 +67,11 @@ def _keyword(_: object, match: re.Match[str], __: object = None) -> Tokens:
     named = word == word.lower() != word.upper() and (
         _NAME_BEFORE.search(before) or _NAME_AFTER.match(text, match.end())
     )
-    yield match.start(), Name if named and word not in ("div", "mod") else Keyword, word
+    kind = Keyword
+    if named and word not in ("div", "mod"):
+        # `contains` is a keyword of EQL, and a function in filters.
+        kind = Name.Function if text.startswith("(", match.end()) else Name
+    yield match.start(), kind, word
 
 
 def _counted(_: object, match: re.Match[str], __: object = None) -> Tokens:
@@ -77,7 +81,7 @@ def _counted(_: object, match: re.Match[str], __: object = None) -> Tokens:
     yield match.start(3), Keyword.Type if is_unit(match[3]) else Name, match[3]
 
 
-class XSCLLexer(RegexLexer):
+class XSCLLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
     """Queries as in a query file.
 
     >>> [(str(kind), text) for _, kind, text in XSCLLexer().get_tokens_unprocessed("S/item->by")]
@@ -120,6 +124,8 @@ class XSCLLexer(RegexLexer):
             (r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", Number),
             (rf"(?:{_KEYWORDS})", _keyword),
             (rf"(?:{_FUNCTIONS})", Name.Function),
+            # Grammars do not list the functions of filters.
+            (rf"{NAME}(?=\()", Name.Function),
             (rf"\$?{NAME}:{NAME}", Name),
             (rf"\$?{PRIMED}", Name),
             (r"[][(){},;]", Punctuation),

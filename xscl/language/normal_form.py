@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
+from xscl.language.checks.likeness import millionths
 from xscl.language.problems import Unbound
 from xscl.language.syntax import (
     Comparison,
@@ -26,9 +27,18 @@ from xscl.language.syntax import (
     Wrapped,
 )
 from xscl.templates import flipped
-from xscl.xpath_stage import apply, compared, number_text
+from xscl.xpath_stage import Alike, apply, compared, number_text
+from xscl.xpath_stage.texts.likeness import WHOLE
 
-__all__ = ["ConstantTest", "NodeComparison", "Operand", "conjunctions", "disjuncts", "side_of"]
+__all__ = [
+    "ConstantTest",
+    "NodeComparison",
+    "Operand",
+    "conjunctions",
+    "disjuncts",
+    "operator_of",
+    "side_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +101,19 @@ def conjunctions(predicate: Predicate | None) -> Iterator[tuple[Comparison, ...]
             yield (predicate,)
 
 
+def operator_of(comparison: Comparison) -> str:
+    """How two values are compared, as `compared` takes it: a likeness with the least that is asked.
+    Raises Unbound if that is a parameter."""
+    if comparison.least is None:
+        return comparison.operator
+    if isinstance(comparison.least, Parameter):
+        raise Unbound(comparison.least.name)
+    return str(Alike(comparison.operator, millionths(comparison.least.value) or WHOLE))
+
+
 def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
     left, right = side_of(comparison.left), side_of(comparison.right)
-    operator = comparison.operator
+    operator = operator_of(comparison)
     if not isinstance(left, Operand):
         # A constant on the left: decided immediately, or read from the other side.
         if not isinstance(right, Operand):

@@ -126,8 +126,10 @@ class Prepared:
 
     @property
     def stand_ins(self) -> dict[str, Value]:
-        """A value for each parameter: its name as a string, or for a window 1."""
-        return {name: 1 if name in self.lengths else f":{name}" for name in self.parameters}
+        """A value for each parameter: its name as a string, or for a window and a likeness 1."""
+        least = {blank.name for blank in self._blanks if blank.use is Use.LIKENESS}
+        ones = self.lengths | least
+        return {name: 1 if name in ones else f":{name}" for name in self.parameters}
 
     def bind(
         self, values: Mapping[str, object], name: str | None = None

@@ -13,10 +13,11 @@ from typing import Literal as OneOf
 from lark import Token
 
 from xscl.language.build import DEEPEST, Branch, Builder, Node, as_branch, as_token
-from xscl.language.checks.functions import WRAPPING, not_wrapping
+from xscl.language.checks.functions import NO_MEASURE, WRAPPING, not_wrapping
+from xscl.language.checks.likeness import NO_LEAST, millionths
 from xscl.language.checks.names import unquoted
 from xscl.language.patterns.refused import JOINED
-from xscl.language.problems import Unreadable, enumerated
+from xscl.language.problems import Unreadable
 from xscl.language.syntax import (
     Block,
     Comparison,
@@ -35,7 +36,7 @@ from xscl.language.syntax import (
     Wrapped,
 )
 from xscl.times import NEGATIVE, TOO_LONG, is_unit, microseconds, no_unit
-from xscl.xpath_stage.texts.likeness import MEASURES, WHOLE, Alike
+from xscl.xpath_stage.texts.likeness import MEASURES
 
 __all__ = ["build_constant", "build_source", "build_window"]
 
@@ -170,11 +171,11 @@ def _likeness(
         builder.note(at, f"`similar()` takes 2 or 3 arguments, {said}")
         return nothing
     measure = _measure(builder, arguments[2]) if len(arguments) == 3 else MEASURES[0]
-    threshold = _threshold(builder, number)
-    if measure is None or threshold is None:
+    least = _least(builder, number)
+    if measure is None:
         return nothing
     one, other = (_value(builder, argument, depth + 1) for argument in arguments[:2])
-    return Comparison(str(Alike(measure, threshold)), one, other, at)
+    return Comparison(measure, one, other, at, least)
 
 
 def _measure(builder: Builder, node: Branch) -> str | None:
@@ -182,23 +183,16 @@ def _measure(builder: Builder, node: Branch) -> str | None:
         constant = build_constant(builder, [as_token(child) for child in node.children])
         if isinstance(constant, Literal) and constant.value in MEASURES:
             return str(constant.value)
-    allowed = enumerated((f"'{one}'" for one in MEASURES), "and")
-    builder.note(builder.first(node), f"this is no measure of likeness; there are {allowed}")
+    builder.note(builder.first(node), NO_MEASURE)
     return None
 
 
-def _threshold(builder: Builder, node: Branch) -> int | None:
-    """The least likeness, in millionths."""
-    constant = build_constant(builder, [as_token(child) for child in node.children])
-    value = constant.value if isinstance(constant, Literal) else None
-    if not isinstance(value, str) and value is not None:
-        threshold = round(min(max(value, 0), 2) * WHOLE)
-        if 0 < threshold <= WHOLE and threshold / WHOLE == value:
-            return threshold
-    builder.note(
-        constant.at, "the least likeness is a number above 0, at most 1, of at most six decimals"
-    )
-    return None
+def _least(builder: Builder, node: Branch) -> Literal | Parameter:
+    """The least likeness."""
+    least = build_constant(builder, [as_token(child) for child in node.children])
+    if isinstance(least, Literal) and millionths(least.value) is None:
+        builder.note(least.at, NO_LEAST)
+    return least
 
 
 def _value(builder: Builder, node: Branch, depth: int) -> Side:

@@ -31,7 +31,6 @@ from xscl.language.syntax import (
     VariablePath,
     Wrapped,
 )
-from xscl.xpath_stage import alike_of
 
 __all__ = ["Wording", "literal"]
 
@@ -106,11 +105,9 @@ class Wording:
     def comparison(self, comparison: Comparison) -> str:
         """A comparison of a predicate."""
         left, right = self.side(comparison.left), self.side(comparison.right)
-        alike = alike_of(comparison.operator)
-        if alike is not None:
-            by = "" if alike.measure == "words" else f", '{alike.measure}'"
-            least = comparison.operator.rpartition(" ")[2]
-            return f"similar({left}, {right}{by}) >= {least}"
+        if comparison.least is not None:
+            by = "" if comparison.operator == "words" else f", '{comparison.operator}'"
+            return f"similar({left}, {right}{by}) >= {self.side(comparison.least)}"
         return f"{left} {comparison.operator} {right}"
 
     def side(self, side: Side) -> str:

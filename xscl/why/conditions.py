@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from xscl.language.normal_form import Operand, conjunctions, side_of
+from xscl.language.normal_form import Operand, conjunctions, operator_of, side_of
 from xscl.language.syntax import Comparison, Parameter, Query, Step
 from xscl.language.syntax import Side as WrittenSide
 from xscl.language.unparse import Wording
@@ -158,7 +158,7 @@ def _conjunct(
     return Conjunct(
         wording.comparison(comparison),
         comparison.at,
-        comparison.operator,
+        operator_of(comparison),
         left,
         right,
         next(n for n, operator in enumerate(operators) if needed <= {*operator.blocks}),

@@ -7,6 +7,7 @@ Where a predicate has OR, what only some of its disjuncts have bears the disjunc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -38,6 +39,7 @@ __all__ = [
     "Values",
     "instead",
     "judged_by",
+    "likeness_of",
     "reached",
     "shown_sides",
     "values_of",
@@ -131,11 +133,20 @@ def reached(findings: Iterable[Finding]) -> tuple[bool, int, int]:
     return all(held), first, sum(held)
 
 
+def likeness_of(finding: Finding) -> float:
+    """The likeness that the note of a comparison by likeness begins with; 0 of any other."""
+    found = re.match(r"likeness ([0-9.e-]+)", finding.note or "")
+    return float(found[1]) if found else 0.0
+
+
 def instead(finding: Finding) -> str:
     """What a condition was all but met by, as the end of a sentence."""
-    if not (finding.near and finding.left and finding.right):
+    degree = likeness_of(finding)
+    if not ((finding.near or degree) and finding.left and finding.right):
         return ""
     left, right = finding.left.shown[0], finding.right.shown[0]
+    if degree:
+        return f"; '{left}' and '{right}' are most alike, {degree:g}"
     if finding.near == SPELLING:
         # What is written is in the text.
         written = any(f"{quote}{left}{quote}" in finding.text for quote in "'\"")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from itertools import product
 
 from xscl.why.comparisons import Ground, judge_comparison, narrowed_by, needed_after
 from xscl.why.conditions import Conjunct, Operator
-from xscl.why.findings import LISTED, Finding, Kind, Miss, Tally
+from xscl.why.findings import LISTED, Finding, Kind, Miss, Tally, likeness_of
 from xscl.why.pairs import Pair, Some, overlapping, sharing, within
 from xscl.why.relations import Relation
 from xscl.why.timing import (
@@ -25,11 +25,15 @@ from xscl.why.timing import (
     judge_time,
     overshoot,
 )
+from xscl.xpath_stage import alike_of
 
 __all__ = ["OperatorTallies", "Through"]
 
 _MOST_COMPOSITES = 10_000
 """Pairs that go on to the operator above."""
+
+_MOST_LIKE = 1_000
+"""Pairs of which those that are most alike are looked for."""
 
 _DIFFERENT, _TIME, _COMPARISONS = 0, 1, 2
 
@@ -171,6 +175,12 @@ class OperatorTallies:
         if index == _TIME:
             some = nsmallest(
                 LISTED, alone.others, key=lambda p: overshoot(self._operator, *self._composites(p))
+            )
+        if index >= _COMPARISONS and alike_of(self._conjuncts[index - _COMPARISONS].operator):
+            some = nlargest(
+                LISTED,
+                alone.others[:_MOST_LIKE],
+                key=lambda p: likeness_of(self._finding(*self._composites(p), index)),
             )
         for pair in some:
             left, right = self._composites(pair)

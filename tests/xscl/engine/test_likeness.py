@@ -302,13 +302,14 @@ def test_events_that_are_alike() -> None:
         ("S//a->x JOIN {similar(x, y) >= 0} T//b->y", "a number above 0"),
         ("S//a->x JOIN {similar(x, y) >= 1.5} T//b->y", "a number above 0"),
         ("S//a->x JOIN {similar(x, y) >= 0.1234567} T//b->y", "six decimals"),
-        ("S//a->x JOIN {similar(x, y) >= :t} T//b->y", "a number above 0"),
         ("S//a->x JOIN {similar(x, y, 'word') >= 0.6} T//b->y", "no measure"),
         ("S//a->x JOIN {similar(x, y, y) >= 0.6} T//b->y", "no measure"),
         ("S//a->x JOIN {similar(x) >= 0.6} T//b->y", "2 or 3 arguments"),
         ("S//a->x JOIN {similar(x = y, y) >= 0.6} T//b->y", "found a comparison"),
         ("S//a->x JOIN {number(similar(x, y)) >= 0.6} T//b->y", "is no value"),
-        ("S/a[similar(b, 'c') >= 0.6]", "a predicate has it"),
+        ("S/a[similar(b) >= 0.6]", "2 or 3 arguments"),
+        ("S/a[similar(b, 'c', 'word') >= 0.6]", "no measure"),
+        ("S/a[similar(b, 'c', d) >= 0.6]", "no measure"),
         ("EVENT SEQ(S a, S b) WHERE similar(a.t) >= 0.6", "2 or 3 arguments"),
         ("EVENT SEQ(S a, S b) WHERE similar(a.t, b.t, 'w') >= 0.6", "a measure"),
         ("EVENT SEQ(S a, S b) WHERE canonical(a.t, b.t) = 'c'", "takes 1 argument"),
@@ -333,3 +334,80 @@ def test_queries_that_differ_in_the_threshold_share_a_template() -> None:
         found = engine.publish("T", "<i>a b c d e f g h</i>", id="t", timestamp=2)
         assert {one.query for one in found} == {f"q{number}" for number in range(16)}
         assert engine.stats()["templates"] == 1
+
+
+@pytest.mark.drawn
+def test_filters_against_a_text() -> None:
+    """In brackets, of paths with and without nodes, over XML and JSON."""
+    for number in range(times(20)):
+        draw = seeded("likeness, filters", number)
+        items = drawn_items(draw, 30)
+        constant = text(draw).replace("'", "")
+        measure = draw.choice(["words", "containment", "trigrams"])
+        least = draw.choice(["0.2", "0.333333", "0.5", "0.6", "1"])
+        by = draw.choice([f", '{measure}'", ""] if measure == "words" else [f", '{measure}'"])
+        with xscl.Engine() as engine:
+            engine.load(
+                f"-- name: is\nS//i[similar(a, '{constant}'{by}) >= {least}];\n"
+                f"-- name: not\nS//i[not(similar(a, '{constant}'{by}) >= {least})];\n"
+                f"-- name: own\nS//i[{least} <= similar(a, b{by})]"
+            )
+            found = engine.publish_many([envelope(item, draw) for item in items])
+        expects = Counter[tuple[str, ...]]()
+        for item in (item for item in items if item["stream"] == "S"):
+            holds = alike(item.get("a"), constant, measure, least)
+            expects["is" if holds else "not", item["id"]] += 1
+            if alike(item.get("a"), item.get("b"), measure, least):
+                expects["own", item["id"]] += 1
+        assert said(found) == expects, (number, constant, measure, least)
+
+
+def test_the_least_likeness_is_a_parameter() -> None:
+    """One query for many, of which each has its own; one that is none is refused with its row."""
+    query = "S/i->x JOIN {similar(x, y) >= :least, 1 day} T/i->y"
+    rows = [{"name": f"q{number}", "least": round(0.5 + number / 50, 2)} for number in range(20)]
+    with xscl.Engine() as engine:
+        engine.subscribe_many(query, rows)
+        engine.publish("S", "<i>a b c d e f g h i j</i>", id="s", timestamp=1)
+        found = engine.publish("T", "<i>a b c d e f g h</i>", id="t", timestamp=2)
+        assert {one.query for one in found} == {f"q{number}" for number in range(16)}
+        assert engine.stats()["templates"] == 1
+        for bad in (0, 1.5, 0.1234567, "0.6"):
+            with pytest.raises(xscl.QueryError, match="the least likeness is a number above 0"):
+                engine.subscribe(query, params={"least": bad})
+        params = {"text": "X y", "least": 0.5}
+        engine.subscribe("S/i[similar(., :text) >= :least]", name="filter", params=params)
+        assert len(engine.publish("S", "<i>y, x z</i>", id="u", timestamp=200_000)) == 1
+
+
+LEAST = "S/i[t->t] JOIN {similar(t, u) >= 0.9, 1 day} T/i[t->u]"
+
+
+@pytest.mark.parametrize("query", [LEAST, LEAST.replace("0.9", ":least")])
+def test_what_is_not_alike_enough_is_explained(query: str) -> None:
+    """The likeness that there is, and the words of either side."""
+    with xscl.Engine() as engine:
+        if ":least" in query:
+            engine.subscribe_many(query, [{"name": "q", "least": 0.9}])
+        else:
+            engine.subscribe(query, name="q")
+        engine.publish("S", "<i><t>Apple unveils a chip</t></i>", id="s", timestamp=1)
+        assert not engine.publish("T", "<i><t>Apple unveils chips</t></i>", id="t", timestamp=2)
+        for shown in (str(engine.why("q", "s", "t")), str(engine.hint("q"))):
+            assert "0.4" in shown
+        said = " ".join(str(engine.why("q", "s", "t")).split())
+        assert "both have: apple, unveils" in said
+        assert "only right: chips" in said
+
+
+def test_a_run_that_finds_nothing_alike_says_the_greatest_likeness(tmp_path: Path) -> None:
+    (tmp_path / "q.xscl").write_text(f"-- name: q\n{LEAST}\n")
+    lines = [
+        {"stream": "S", "id": "s", "timestamp": 1, "xml": "<i><t>Apple unveils a chip</t></i>"},
+        {"stream": "T", "id": "t", "timestamp": 2, "xml": "<i><t>Apple unveils chips</t></i>"},
+    ]
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    done = command("run", "q.xscl", "--events", "e.jsonl", at=tmp_path)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    assert "0.4" in done.stderr

@@ -56,7 +56,7 @@ CONFIG = click.option(
     "--config",
     metavar="FILE",
     expose_value=False,
-    help=f"A file of these options (docs/commands.md#xscl-toml).  [default: {FILE}, if there]",
+    help=f"A file of these options (docs/commands.md#xscltoml).  [default: {FILE}, if there]",
 )
 
 

@@ -14,9 +14,11 @@ import re2
 from xscl.counts import counted
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import Function, Literal, Parameter, Path
+from xscl.xpath_stage.texts.likeness import MEASURES
 
 __all__ = [
     "FILTERING",
+    "NO_MEASURE",
     "NO_PATTERN",
     "WRAPPING",
     "bad_pattern",
@@ -36,6 +38,7 @@ FILTERING = {
     "normalize-space": (0, 1),
     "not": (1, 1),
     "number": (0, 1),
+    "similar": (2, 3),
     "starts-with": (2, 2),
     "string": (0, 1),
     "string-length": (0, 1),
@@ -49,6 +52,10 @@ WRAPPING = ("canonical", "lower-case", "normalize-space", "number")
 """The functions that may wrap a side of a comparison in a join's predicate."""
 
 NO_PATTERN = "the pattern of `matches()` must be a string in quotes: it is compiled beforehand"
+
+NO_MEASURE = "this is no measure of likeness; there are " + enumerated(
+    (f"'{one}'" for one in MEASURES), "and"
+)
 
 _OF_PATHS = {
     "count": "counts the nodes of a path, nothing else",
@@ -86,8 +93,6 @@ def misused(call: Function) -> Iterator[Problem]:
         instead = "" if near is None else f" (did you mean `{near}`?)"
         if call.name == "position":
             instead = " (a number alone is a position, as in `[1]`)"
-        if call.name == "similar":
-            instead = " (a predicate has it, as in `JOIN {similar(x, 'text') >= 0.6}`)"
         if call.name == "canonical":
             instead = " (a predicate has it, as in `JOIN {canonical(x) = canonical(y)}`, WHERE)"
         yield Problem(
@@ -103,6 +108,10 @@ def misused(call: Function) -> Iterator[Problem]:
         return
     if call.name in _OF_PATHS and not isinstance(call.arguments[0], Path):
         yield Problem(call.arguments[0].at, f"`{call.name}()` {_OF_PATHS[call.name]}")
+    if call.name == "similar" and given == most:
+        measure = call.arguments[2]
+        if not isinstance(measure, Literal) or measure.value not in MEASURES:
+            yield Problem(measure.at, NO_MEASURE)
     if call.name == "matches":
         pattern = call.arguments[1]
         if isinstance(pattern, Parameter):

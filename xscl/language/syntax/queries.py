@@ -70,13 +70,14 @@ Side = VariablePath | Literal | Parameter | Wrapped
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One comparison of a join predicate: `= != < <= > >=`, or a likeness, as `alike_of` reads
-    it."""
+    """One comparison of a join predicate: `= != < <= > >=`, or a measure of likeness, which is to
+    be at least `least`."""
 
     operator: str
     left: Side
     right: Side
     at: int
+    least: Literal | Parameter | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ def folder(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that has what the examples name."""
     folder = tmp_path_factory.mktemp("examples")
     assert xscl("sample", ".", at=folder).returncode == 0
+    assert xscl("sample", "mine", at=folder).returncode == 0
     opml = f'<opml version="2.0"><body><outline xmlUrl="{server.url("/feed")}"/></body></opml>'
     (folder / "feeds.opml").write_text(opml)
     (folder / "documents.jsonl").write_text(EVENTS)
@@ -80,7 +81,7 @@ def test_an_example(name: str, line: str, folder: Path, server: Server) -> None:
             done = one.done()
     else:
         if words[:2] == ["sample", "mine"] and (folder / "mine").exists():
-            words[1] = "other"
+            words[1] = f"other{len([*folder.iterdir()])}"
         done = xscl(*words, at=folder, stdin=stdin)
     assert done.returncode == 0, done.stderr
 
