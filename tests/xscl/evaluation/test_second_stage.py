@@ -157,7 +157,12 @@ class CountReader:
 class Counting(Subscription):
     """A query of the stage."""
 
-    def match(self, found: OperatorRow, documents: Sequence[Document], sides: Sides) -> Match:
+    def matches(
+        self, rows: Iterable[OperatorRow], held: Mapping[int, Document], sides: Sides
+    ) -> list[Match]:
+        return [self._match(row, [held[number] for number in row.documents]) for row in rows]
+
+    def _match(self, found: OperatorRow, documents: Sequence[Document]) -> Match:
         assert found.computed is not None
         strings, *counts = cast(tuple[Any, ...], found.computed.values)
         result = f"<window><strings>{strings}</strings>" + "".join(
