@@ -266,29 +266,33 @@ def changing(every: int, events: Sequence[Any], rounds: int) -> Speeds:
 
 
 def _replacing(every: int, events: Sequence[Any]) -> float:
-    """An arc of Q3 is replaced every so many events."""
+    """An arc of Q3 is replaced every so many events; the changes of a batch of events are passed
+    together, with their times, as an engine does with a batch of lines."""
     up = ticks()
     of, other = query(q3(up)), query(q3([not one for one in up]))
     ways: list[tuple[Arc, Arc]] = [
         (one, two) for (_, one), (_, two) in zip(of.arcs, other.arcs, strict=True)
     ]
     ever, never = float("-inf"), float("inf")
-    lives: list[tuple[Life, Arc]] = [((ever, never), one) for one, _ in ways]
-    typed = [(0, event) for event in events]
+    living: list[tuple[float, Arc]] = [(ever, one) for one, _ in ways]
+    ended: list[tuple[Life, Arc]] = []
+    typed, turn = [(0, event) for event in events], 0
     began = time.process_time()
-    for turn, at in enumerate(range(0, len(typed), every)):
-        some = typed[at : at + every]
+    for start in range(0, len(typed), BATCH):
+        some, first = typed[start : start + BATCH], never
+        for at in range(start - start % every + every, start + len(some) + 1, every):
+            now, place = typed[at - 1][1][1] + 1, turn % len(ways)
+            since, arc = living[place]
+            ended.append(((since, now), arc))
+            one, two = ways[place]
+            living[place] = now, two if arc is one else one
+            first, turn = min(first, now), turn + 1
+        if first < never:
+            of.rearrange([*ended, *(((since, never), arc) for since, arc in living)], first)
+            of.catch_up()
         _take(of, some)
-        now, (one, two) = some[-1][1][1] + 1, ways[turn % len(ways)]
-        ended: list[tuple[Life, Arc]] = []
-        for (since, until), arc in lives:
-            if until == never and (arc is one or arc is two):
-                ended.append(((since, now), arc))
-                ended.append(((now, never), two if arc is one else one))
-            elif until > now - WINDOW * MILLISECOND:
-                ended.append(((since, until), arc))
-        lives = ended
-        of.rearrange(lives, now)
+        oldest = some[-1][1][1] - WINDOW * MILLISECOND
+        ended = [one for one in ended if one[0][1] > oldest]
     return len(typed) / (time.process_time() - began)
 
 

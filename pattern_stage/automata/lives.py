@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 
 from xscl.pattern_stage.automata.program import Life
-from xscl.pattern_stage.automata.tables import Step, Table, TypedEvent
+from xscl.pattern_stage.automata.tables import PassedGates, Step, Table, TypedEvent
 from xscl.pattern_stage.automata.texts import CompiledArc
-from xscl.pattern_stage.layouts import END
 
 __all__ = ["LivingArcs"]
 
@@ -27,7 +26,12 @@ class LivingArcs:
         self._arcs: list[tuple[Life, CompiledArc]] = []
         self._changes: list[float] = [_FIRST]
         self._tables: list[Table | None] = [None]
-        self._made: dict[tuple[CompiledArc, ...], Table] = {}
+        self._made: dict[frozenset[CompiledArc], Table] = {}
+        self._live: dict[int, CompiledArc] = {}
+        """The arcs that live from a change on, by their places; of which change is `_place`."""
+        self._place = -1
+        self._edges: dict[float, list[int]] | None = None
+        """By change the places of the arcs whose lives begin or end with it."""
         self.opens = self.closes = False
         """Whether there are arcs that fire when a window opens, or when it closes."""
 
@@ -39,38 +43,71 @@ class LivingArcs:
         bounds = {bound for life, _ in self._arcs for bound in life}
         self._changes = sorted(bounds - {_LAST} | {_FIRST})
         self._tables = [None] * len(self._changes)
+        self._live, self._place, self._edges = {}, -1, None
 
     def at(self, time: float) -> Table:
         """The table of a time."""
         place = bisect_right(self._changes, time) - 1 if len(self._changes) > 1 else 0
         table = self._tables[place]
-        if table is None:
+        return self._made_at(place) if table is None else table
+
+    def _made_at(self, place: int) -> Table:
+        """Makes the table of the times after a change, or finds it again."""
+        if place < self._place:
+            self._live, self._place = {}, -1
+        arcs = self._arcs
+        if self._place < 0:
             time = self._changes[place]
-            live = tuple([one for (at, until), one in self._arcs if at <= time < until])
-            table = self._made.get(live)
-            if table is None:
-                if len(self._made) >= _TABLES:
-                    self._made.clear()
-                table = self._made[live] = self._make(live)
-            self._tables[place] = table
+            lives = ((life, at) for at, (life, _) in enumerate(arcs))
+            self._live = {at: arcs[at][1] for life, at in lives if life[0] <= time < life[1]}
+        elif self._edges is None:
+            self._edges = {}
+            for at, (life, _) in enumerate(arcs):
+                for bound in life:
+                    self._edges.setdefault(bound, []).append(at)
+        if self._place >= 0:
+            assert self._edges is not None
+            for time in self._changes[self._place + 1 : place + 1]:
+                for at in self._edges[time]:
+                    # A life that is empty begins and ends with the same change.
+                    (since, until), one = arcs[at]
+                    if since <= time < until:
+                        self._live[at] = one
+                    else:
+                        self._live.pop(at, None)
+        self._place = place
+        live = frozenset(self._live.values())
+        table = self._made.get(live)
+        if table is None:
+            if len(self._made) >= _TABLES:
+                self._made.clear()
+            table = self._made[live] = self._make([self._live[at] for at in sorted(self._live)])
+        self._tables[place] = table
         return table
 
     def remake(self) -> None:
         """Tables of before are of other states or runs."""
         self._made.clear()
 
-    def steps(self, events: Sequence[TypedEvent]) -> list[Step]:
+    def steps(self, events: Sequence[TypedEvent], times: Sequence[float]) -> list[Step]:
         """What events in order of time do, each by the table of its time."""
-        place, changes, steps = 0, self._changes, list[Step]()
-        while place < len(events):
-            time = events[place][1][END]
-            table, change, upto = self.at(time), bisect_right(changes, time), len(events)
+        place, changes = 0, self._changes
+        table, change = self.at(times[0]), bisect_right(changes, times[0])
+        if change == len(changes) or times[-1] < changes[change]:
+            return [*zip(events, repeat(table), table.plans(events), strict=False)]
+        # What their gates say of events is the same before and after a change.
+        passed = PassedGates(events)
+        steps = list[Step]()
+        while True:
+            upto = len(events)
             if change < len(changes):
-                upto = bisect_left(events, changes[change], place, key=_time)
+                upto = bisect_left(times, changes[change], place)
             some = events[place:upto]
-            steps += zip(some, repeat(table), table.plans(some))
-            place = upto
-        return steps
+            steps += zip(some, repeat(table), passed.plans(table, some, place), strict=False)
+            if (place := upto) == len(events):
+                return steps
+            change = bisect_right(changes, times[place], change)
+            table = self._tables[change - 1] or self._made_at(change - 1)
 
     def spans(self, since: float, until: float) -> Iterator[tuple[Table, float, float]]:
         """The tables of the times after `since`, up to and with `until`, each with its share."""
@@ -80,7 +117,3 @@ class LivingArcs:
             end = self._changes[place] - 1 if place < len(self._changes) else _LAST
             yield self.at(time), since, min(until, end)
             since = end
-
-
-def _time(coming: TypedEvent) -> int:
-    return int(coming[1][END])

@@ -211,7 +211,7 @@ class AutomatonQuery:
         last = times[-1]
         self._newest = max(self._newest, last)
         of_part: dict[tuple[str, ...], list[Step]] = {}
-        steps = self._living.steps(typed)
+        steps = self._living.steps(typed, times)
         if self.program.by:
             for step in steps:
                 by = self._part_of(self.types[step[0][0]], step[0][1])

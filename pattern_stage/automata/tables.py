@@ -12,10 +12,10 @@ from typing import Any
 
 from xscl.pattern_stage.automata.program import Program
 from xscl.pattern_stage.automata.run_lists import Run, RunList, RunShape
-from xscl.pattern_stage.automata.texts import CompiledArc
+from xscl.pattern_stage.automata.texts import CompiledArc, Gate
 from xscl.pattern_stage.layouts import Event
 
-__all__ = ["Chain", "Lists", "Plan", "Step", "Table", "TypedEvent"]
+__all__ = ["Chain", "Lists", "PassedGates", "Plan", "Step", "Table", "TypedEvent"]
 
 Lists = Sequence[RunList]
 """The runs of each state."""
@@ -95,7 +95,7 @@ class Table:
         for one in self.epsilon:
             if one.arc.source in self._first:
                 self._first.add(one.arc.target)
-        self._gates = [
+        self.gates = [
             [*dict.fromkeys(one.gate for one in some if one.gate is not None)]
             for some in self._taking
         ]
@@ -105,7 +105,7 @@ class Table:
 
     def plans(self, events: Sequence[TypedEvent]) -> Iterable[Plan]:
         """What each of some events does."""
-        of_type: list[list[Event]] = [[] for _ in self._gates]
+        of_type: list[list[Event]] = [[] for _ in self.gates]
         for type_, event in events:
             of_type[type_].append(event)
         if len(of_type) == 1:
@@ -114,28 +114,33 @@ class Table:
         return [next(plans[type_]) for type_, _ in events]
 
     def _plans_of(self, type_: int, events: Sequence[Event]) -> list[Plan]:
-        gates, plans = self._gates[type_], self._plans[type_]
-        if len(plans) >= _PLANS:
-            plans.clear()
+        gates = self.gates[type_]
+        if len(self._plans[type_]) >= _PLANS:
+            self._plans[type_].clear()
         if not gates:
             return [self._plan(type_, ())] * len(events)
-        passed = [*zip(*[gate.each(events) for gate in gates], strict=True)]
-        for one in {*passed}.difference(plans):
-            self._plan(type_, one)
-        return [plans[one] for one in passed]
+        return self.plans_by(type_, [gate.each(events) for gate in gates])
+
+    def plans_by(self, type_: int, columns: Iterable[Sequence[bool]]) -> list[Plan]:
+        """What events of a type do, given for each of its `gates` which of them pass it."""
+        plans, passed = self._plans[type_], [*zip(*columns, strict=True)]
+        try:
+            return [plans[one] for one in passed]
+        except KeyError:
+            return [self._plan(type_, one) for one in passed]
 
     def plan(self, type_: int, event: Event) -> Plan:
         """What an event does."""
         if len(self._plans[type_]) >= _PLANS:
             self._plans[type_].clear()
-        return self._plan(type_, tuple([gate.of(event) for gate in self._gates[type_]]))
+        return self._plan(type_, tuple([gate.of(event) for gate in self.gates[type_]]))
 
     def _plan(self, type_: int, passed: tuple[bool, ...]) -> Plan:
         plans = self._plans[type_]
         plan = plans.get(passed)
         if plan is not None:
             return plan
-        open_ = {gate for gate, one in zip(self._gates[type_], passed, strict=True) if one}
+        open_ = {gate for gate, one in zip(self.gates[type_], passed, strict=True) if one}
         some = [one for one in self._taking[type_] if one.gate is None or one.gate in open_]
         ignoring = dict[int, list[CompiledArc]]()
         for one in some:
@@ -287,6 +292,26 @@ class Table:
             runs = self.shape.listed([*begun.get(one.arc.source, ())])
             opened[one.arc.target] = self._joined(opened[one.arc.target], self._moved(one, runs))
         return self.closed(opened)
+
+
+class PassedGates:
+    """Which gates each of some events passes, asked once for all tables that they meet."""
+
+    def __init__(self, events: Sequence[TypedEvent]) -> None:
+        self._events = events
+        self._columns: dict[Gate, list[bool]] = {}
+
+    def plans(self, table: Table, some: Sequence[TypedEvent], place: int) -> Iterable[Plan]:
+        """What some of the events do, which stand from a place on."""
+        if len(table.gates) > 1 or not table.gates[0]:
+            return table.plans(some)
+        upto, columns = place + len(some), list[list[bool]]()
+        for gate in table.gates[0]:
+            column = self._columns.get(gate)
+            if column is None:
+                column = self._columns[gate] = gate.each([event for _, event in self._events])
+            columns.append(column[place:upto])
+        return table.plans_by(0, columns)
 
 
 def _source(move: _Move) -> int:

@@ -74,6 +74,8 @@ class Arrivals:
         self.advanced = intake.advanced
         self.last_arrival = intake.last_arrival
         self._now = now()
+        self.clocks: dict[str, int] = {}
+        """By stream the latest time of its documents, but for those of a clock that is wrong."""
         self.parts: list[tuple[Documents, DocumentShape | None]] = []
         self.count = 0
         self.evaluated: list[Document] = []
@@ -214,6 +216,7 @@ class Arrivals:
     def add(self, document: Document, shape: DocumentShape | None) -> None:
         """Adds a document to the batch."""
         self._follow(document.time, self.last_arrival + DAY)
+        self._see(document.stream, document.time)
         self.count += 1
         if self.parts and shape == self.parts[-1][1] and type(last := self.parts[-1][0]) is list:
             last.append(document)
@@ -236,6 +239,7 @@ class Arrivals:
             of_ids += run.ids
             of_times += run.times
             of_values += run.values
+            self._see(run.streams[0], max(run.times), run.times)
             return
         for stream, id, time, value, number in zip(*run, numbers, strict=True):
             of_numbers, of_ids, of_times, of_values = of[stream]
@@ -243,6 +247,15 @@ class Arrivals:
             of_ids.append(id)
             of_times.append(time)
             of_values.append(value)
+            self._see(stream, time)
+
+    def _see(self, stream: str, time: int, others: Sequence[int] = ()) -> None:
+        """Lets the clock of a stream see a document, the latest of some."""
+        farthest = self.last_arrival + DAY
+        if time > farthest:
+            time = max([one for one in others if one <= farthest], default=-1)
+        if time > self.clocks.get(stream, -1):
+            self.clocks[stream] = time
 
     def _follow(self, time: int, farthest: int) -> None:
         # A clock that is wrong by more than a day must not make all others late.

@@ -23,7 +23,7 @@ from xscl.documents.document import Document, document_of, from_file
 from xscl.documents.retention import DocumentShape, Retention
 from xscl.documents.revisable import NONE_REVISABLE, Revisable
 from xscl.documents.trees import Trees
-from xscl.times import DAY, now
+from xscl.times import now
 
 __all__ = ["Intake", "Skipped"]
 
@@ -192,27 +192,10 @@ class Intake:
 
     def _follow(self, arrivals: Arrivals) -> None:
         """Lets the clocks of streams see a batch."""
-        clocks, farthest = self.clocks, arrivals.last_arrival + DAY
-        if arrivals.count == 1 and type(alone := arrivals.parts[0][0]) is list:
-            (only,) = alone
-            if clocks.get(only.stream, -1) < only.time <= farthest:
-                clocks[only.stream] = only.time
-            return
-        for some, shape in arrivals.parts:
-            if isinstance(some, Identified):
-                times: dict[str, Sequence[int]] = {some.stream: some.times}
-            elif len(some) == 1 or shape is None:
-                times = {}
-                for one in some:
-                    times[one.stream] = [*times.get(one.stream, ()), one.time]
-            else:
-                times = {shape[0]: [one.time for one in some]}
-            for stream, of_stream in times.items():
-                newest = max(of_stream)
-                if newest > farthest:
-                    newest = max([time for time in of_stream if time <= farthest], default=-1)
-                if newest > clocks.get(stream, -1):
-                    clocks[stream] = newest
+        clocks = self.clocks
+        for stream, time in arrivals.clocks.items():
+            if time > clocks.get(stream, -1):
+                clocks[stream] = time
 
     def _retain_part(self, some: Documents, shape: DocumentShape | None) -> Sequence[Document]:
         """The documents of a shape to retain that were not retained before.  Of those for their ids

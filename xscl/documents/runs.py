@@ -37,6 +37,18 @@ def in_runs(
 ) -> Iterator[tuple[Run | None, Sequence[Mapping[str, object]]]]:
     """The envelopes of a batch in order: those of a run together, if their streams `may_come` so,
     and others in between."""
+    if any("json" not in one for one in envelopes):
+        # Lines that are no documents are few: what lies between them is tried as a whole.
+        for plain, some in groupby(envelopes, lambda one: "json" in one):
+            lines = [*some]
+            yield from _in_runs(lines, may_come) if plain else ((None, lines),)
+    else:
+        yield from _in_runs(envelopes, may_come)
+
+
+def _in_runs(
+    envelopes: Sequence[Mapping[str, object]], may_come: Callable[[object], bool]
+) -> Iterator[tuple[Run | None, Sequence[Mapping[str, object]]]]:
     run = _run(envelopes, may_come) if envelopes else None
     if run is not None or len(envelopes) < 2:
         yield run, envelopes

@@ -14,6 +14,7 @@ from xscl.documents.batches import in_batches
 from xscl.documents.retention import RETAINED, Floor
 from xscl.engine.parts import EngineParts, lateness_of
 from xscl.errors import DocumentError, QueryStopped, StateError, XSCLError
+from xscl.evaluation.arc_changes import NotTogether
 from xscl.evaluation.deliveries import Delivery
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
@@ -35,8 +36,11 @@ Envelope = Mapping[str, object]
 
 T = TypeVar("T")
 
-_ALONE = frozenset({"retract", "revise", "automaton", "where"})
+_ALONE = frozenset({"retract", "revise", "where"})
 """A line with such a member is in no step with documents."""
+
+_APART = _ALONE | {"automaton"}
+"""The same of changes of arcs where these want a step of their own, as few do."""
 
 
 class Publishing(EngineParts):
@@ -364,7 +368,10 @@ class Publishing(EngineParts):
             len(envelopes) > 1 or "revise" in envelopes[0]
         ):
             return self._take_in_steps(envelopes, evaluate, raising, to_callbacks)
-        return self._step(envelopes, evaluate, raising, to_callbacks)
+        try:
+            return self._step(envelopes, evaluate, raising, to_callbacks)
+        except NotTogether:
+            return self._take_in_steps(envelopes, evaluate, raising, to_callbacks)
 
     def _take_in_steps(
         self,
@@ -432,4 +439,4 @@ class Publishing(EngineParts):
 
 def _kind(envelope: Envelope) -> frozenset[str]:
     """What lines in one step have in common."""
-    return _ALONE.intersection(envelope)
+    return _APART.intersection(envelope)

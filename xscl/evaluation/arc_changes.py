@@ -12,7 +12,11 @@ from xscl.language.automata.description import BadDescription
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.levels import PatternQuery
 
-__all__ = ["ArcChanges"]
+__all__ = ["ArcChanges", "NotTogether"]
+
+
+class NotTogether(Exception):
+    """Arcs change so that documents of the same batch are to be taken in another step."""
 
 
 class ArcChanges:
@@ -21,22 +25,33 @@ class ArcChanges:
     def __init__(self, queries: Catalogue, intake: Intake) -> None:
         self._queries, self._intake = queries, intake
 
-    def read(self, line: Mapping[str, object], arrivals: Arrivals) -> None:
-        """Notes a change; raises DocumentError, whose cause says more, for one that is refused."""
+    def read(self, line: Mapping[str, object], arrivals: Arrivals, *, alone: bool) -> None:
+        """Notes a change; raises DocumentError, whose cause says more, for one that is refused, and
+        NotTogether unless the batch, which has documents, or has changes `alone`, is one step."""
         from xscl.language.automata.changes import ArcChange
-        from xscl.patterns.change_arcs import changed_arcs
+        from xscl.patterns.change_arcs import changed_arcs, needed_arcs, reads_no_more
 
         try:
             change = ArcChange.of(line)
             name = change.automaton
             compiled = self._queries.automaton(name)
-            arcs, first = arrivals.arcs.get(name, (compiled.now, float("inf")))
+            known = arrivals.arcs.get(name)
+            if known is None:
+                known = needed_arcs(compiled, self._intake.watermark), float("inf")
+            arcs, first = known
             mark = self._intake.watermark_at(arrivals.latest, arrivals.advanced)
-            query = self._queries.levels.patterns[self._queries.named(name).order]
-            newest, weak = self._newest(query, mark), query.asked.name == "weak"
+            number = self._queries.named(name).order
+            query = self._queries.levels.patterns[number]
+            newest, weak = self._newest(query, mark, arrivals), query.asked.name == "weak"
             after, since = changed_arcs(compiled, arcs, change, newest, mark, weak=weak)
         except (XSCLError, ExceptionGroup) as error:
             raise _refused(line, error) from error
+        if not alone and (
+            weak
+            or not reads_no_more(compiled, arcs, after)
+            or not self._queries.levels.takes_arcs_along(number)
+        ):
+            raise NotTogether
         arrivals.arcs[name] = after, min(first, since)
 
     def apply(self, arrivals: Arrivals) -> Iterator[int]:
@@ -48,10 +63,11 @@ class ArcChanges:
             if self._queries.levels.rearrange(number, arcs, since):
                 yield number
 
-    def _newest(self, query: PatternQuery, watermark: int | None) -> int | None:
+    def _newest(self, query: PatternQuery, watermark: int | None, arrivals: Arrivals) -> int | None:
         """The latest time of a document of an automaton's streams, and of the watermark."""
-        clocks = self._intake.clocks
-        times = [clocks[one.stream] for one in query.types if one.stream in clocks]
+        streams = {one.stream for one in query.types}
+        clocks = (self._intake.clocks, arrivals.clocks)
+        times = [clock[one] for clock in clocks for one in streams & clock.keys()]
         return max(times if watermark is None else [*times, watermark], default=None)
 
 

@@ -108,7 +108,7 @@ class StageOne:
                 continue
             for envelope in some:
                 try:
-                    self._arrive(envelope, arrivals)
+                    self._arrive(envelope, arrivals, envelopes)
                 except DocumentError as error:
                     if raising:
                         self._intake.skipped.malformed += 1
@@ -261,7 +261,12 @@ class StageOne:
             shape = (stream, NO_LEAVES) if self._graph.read[stream] or retained else None
             arrivals.parts.append((some, shape))
 
-    def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
+    def _arrive(
+        self,
+        envelope: Mapping[str, object],
+        arrivals: Arrivals,
+        batch: Sequence[Mapping[str, object]],
+    ) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
         is refused is not parsed."""
         intake = self._intake
@@ -272,7 +277,7 @@ class StageOne:
                 arrivals.advance(time, str(envelope.get("id")))
             return
         if "automaton" in envelope and is_arc_change(envelope):
-            self._arcs.read(envelope, arrivals)
+            self._arcs.read(envelope, arrivals, alone=all("automaton" in one for one in batch))
             return
         if "retract" in envelope and (retracted := retraction_of(envelope)) is not None:
             arrivals.retract(*retracted)

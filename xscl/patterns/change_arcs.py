@@ -7,6 +7,7 @@ Arcs come and go after the watermark only, so that nothing changes that was know
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from math import isfinite
@@ -24,9 +25,12 @@ from xscl.patterns.compile_automaton import (
 )
 from xscl.times import moment
 
-__all__ = ["arcs_in", "changed_arcs", "text_of_arcs"]
+__all__ = ["arcs_in", "changed_arcs", "needed_arcs", "reads_no_more", "text_of_arcs"]
 
 _FIRST, _LAST = float("-inf"), float("inf")
+
+_KNOWN = 1024
+"""So many arcs are remembered that may come again."""
 
 
 def changed_arcs(
@@ -41,7 +45,6 @@ def changed_arcs(
     """The arcs after a change, and from when on they differ; without an `at`, and at the earliest
     where the automaton is `weak`, that is after `newest`, the watermark or the latest document
     (None: nothing has come).
-
     Raises BadDescription, or an ExceptionGroup of several.
     """
     automaton, at = compiled.automaton, change.at
@@ -66,14 +69,33 @@ def changed_arcs(
         if since >= until:
             # It would end before it begins: nothing happens.
             return arcs, _LAST
-        after = _with(automaton, after, arc, (since, until))
-    if watermark is not None:
-        # No run that may still come to anything began before.
-        oldest = _FIRST if compiled.within is None else watermark - compiled.within
-        after = replace(
-            after, versions=tuple([one for one in after.versions if one.life[1] > oldest])
-        )
+        after = _with(compiled, after, arc, (since, until))
     return after, since
+
+
+def needed_arcs(compiled: CompiledAutomaton, passed: int | None) -> Arcs:
+    """The arcs that an automaton has, without those that no run needs which may still come to
+    anything, given up to when runs have been taken."""
+    arcs = compiled.now
+    if passed is None or compiled.within is None:
+        return arcs
+    oldest = passed - compiled.within
+    return replace(arcs, versions=tuple([one for one in arcs.versions if one.life[1] > oldest]))
+
+
+def reads_no_more(compiled: CompiledAutomaton, before: Arcs, after: Arcs) -> bool:
+    """Whether a change reads nothing of events that is not read for certain: what it inserts is the
+    same up to constants as an arc that is there for good, and of a kind that no time fires."""
+    if after.count == before.count or not after.versions:
+        return True
+    new = after.versions[-1].compiled
+    return new.kind in ("consume", "ignore") and any(
+        one.compiled.fence is new.fence
+        and one.compiled.transfer is new.transfer
+        and one.compiled.type == new.type
+        and one.life[1] == _LAST
+        for one in compiled.now.versions
+    )
 
 
 def _ended(
@@ -96,20 +118,15 @@ def _ended(
 
 def _checked(compiled: CompiledAutomaton, arcs: Arcs, change: ArcChange, life: Life) -> Arc:
     """The arc that a change brings, with its name; raises what is wrong with it."""
-    automaton, pointer = compiled.automaton, change.pointer
+    automaton = compiled.automaton
     assert change.arc is not None
     arc = replace(change.arc, name=change.name or change.arc.name or _free_name(arcs))
-    epsilon = [described(one.arc, one.life) for one in arcs.versions if one.arc.kind == "epsilon"]
-    # A life that would end before it begins is one that does not matter, unless `at` was given.
-    judged = described(
-        arc, life if change.at is not None or life[0] < life[1] else (_FIRST, _FIRST)
-    )
-    problems = [*arc_problems(automaton, judged, epsilon, arcs.states, pointer)]
+    problems = [] if _was_right(compiled, arc) else [*_problems(automaton, arcs, change, arc, life)]
     if change.kind == "insert":
         for one in arcs.versions:
             if one.arc.name == arc.name and one.life[0] < life[1] and life[0] < one.life[1]:
                 problem = f"an arc is named `{arc.name}` already; name it otherwise, or `replace`"
-                problems.append(_bad(automaton, f"{pointer}/name", problem))
+                problems.append(_bad(automaton, f"{change.pointer}/name", problem))
                 break
     if len(problems) == 1:
         raise problems[0]
@@ -118,12 +135,36 @@ def _checked(compiled: CompiledAutomaton, arcs: Arcs, change: ArcChange, life: L
     return arc
 
 
-def _with(automaton: Automaton, arcs: Arcs, arc: Arc, life: Life) -> Arcs:
+def _was_right(compiled: CompiledAutomaton, arc: Arc) -> bool:
+    """Whether an arc that nothing else makes wrong has been checked before."""
+    try:
+        return arc.kind != "epsilon" and not arc.final and arc in compiled.known
+    except TypeError:
+        return False
+
+
+def _problems(
+    automaton: Automaton, arcs: Arcs, change: ArcChange, arc: Arc, life: Life
+) -> Iterator[BadDescription]:
+    epsilon = [described(one.arc, one.life) for one in arcs.versions if one.arc.kind == "epsilon"]
+    # A life that would end before it begins is one that does not matter, unless `at` was given.
+    judged = described(
+        arc, life if change.at is not None or life[0] < life[1] else (_FIRST, _FIRST)
+    )
+    return arc_problems(automaton, judged, epsilon, arcs.states, change.pointer)
+
+
+def _with(compiled: CompiledAutomaton, arcs: Arcs, arc: Arc, life: Life) -> Arcs:
     """The arcs with one more."""
     states, final = tuple(dict.fromkeys((*arcs.states, arc.source, arc.target))), arcs.final
     if arc.final and arc.target not in arcs.states:
         final |= {states.index(arc.target)}
-    version = Version(arc, life, compile_arc(automaton, arc, states))
+    known = compiled.known.get(arc)
+    if known is None:
+        if len(compiled.known) >= _KNOWN:
+            compiled.known.clear()
+        known = compiled.known[arc] = compile_arc(compiled.automaton, arc, states)
+    version = Version(arc, life, known)
     return Arcs((*arcs.versions, version), states, final, True, arcs.count + 1)
 
 

@@ -6,7 +6,7 @@ The description is right: it was checked when it was made.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,9 @@ class CompiledAutomaton:
     now: Arcs
     level: Level | None = None
     """What it says of its consistency."""
+    known: dict[Arc, stage.Arc] = field(default_factory=dict)
+    """Arcs without lives that came later, with what they are compiled to: what comes and goes again
+    and again is checked and compiled once."""
 
     @property
     def states(self) -> tuple[str, ...]:

@@ -297,6 +297,46 @@ def test_arcs_that_no_run_can_be_over_are_dropped() -> None:
         assert len(arcs) < 70
 
 
+def test_many_changes_in_a_batch_do_as_one_by_one() -> None:
+    drawn, lines = random.Random(7), list[Line]()
+    signs, up = ["<", ">"], [True, False, True]
+    for time in range(400):
+        lines.append(price(time, p=drawn.randrange(-3, 4)))
+        if time % 3 == 2:
+            place = time // 3 % 3
+            up[place] = not up[place]
+            arc = {"from": f"q{place}", "to": f"q{place + 1}", "event": "e"}
+            arc["when"] = f"e.p {signs[up[place]]} {drawn.choice([0, 1])}"
+            lines.append({"automaton": "three", "replace": f"a{place}", "with": arc})
+        if time == 200:
+            # It reads what no arc has read before.
+            arc = {"from": "q0", "to": "q3", "event": "e", "when": "e.of = 'x'", "name": "b"}
+            lines.append({"automaton": "three", "insert": arc})
+            lines.append({**price(time + 0.5, p=0, of="x"), "id": "x"})
+
+    def found(size: int, **options: Any) -> set[tuple[float | None, float]]:
+        with Engine(**options) as engine:
+            arcs = [
+                Arc(f"q{place}", f"q{place + 1}", "e", when="e.p > 0", name=f"a{place}")
+                for place in range(3)
+            ]
+            engine.subscribe(
+                Automaton("three", {"e": "S"}, ["q3"], arcs, start="q0", within="20 s")
+            )
+            matches = list[Match | Retraction]()
+            for at in range(0, len(lines), size):
+                matches += engine.publish_many(lines[at : at + size])
+            matches += engine.flush()
+            assert not engine.stats()["skipped"]["malformed"], engine.skipped
+            return {(one.start, one.time) for one in matches if isinstance(one, Match)}
+
+    alone = found(1, lateness=0)
+    assert len(alone) > 20
+    for size in (2, 7, 100, 1000):
+        assert found(size, lateness=0) == found(size, lateness=3) == alone
+        assert found(size, lateness=0, consistency="middle") == alone
+
+
 def test_a_promise_outlives_a_restart_and_ends_with_the_watermark(tmp_path: Path) -> None:
     with Engine(state=tmp_path / "s") as engine:
         engine.subscribe(PRICES)

@@ -262,6 +262,12 @@ class Levels:
             self.version += 1
         return lacks
 
+    def takes_arcs_along(self, number: int) -> bool:
+        """Whether arcs of an automaton may change in one step with documents: no stage is, or
+        becomes, a new one for that."""
+        controller = self.controller(self.patterns[number])
+        return controller is not None and not self.stale and not controller.stage.freed(number)
+
     def promise(self, block: Block, time: int) -> None:
         """No document comes any more that is before a time and in which a block selects
         something."""
