@@ -59,6 +59,9 @@ class PatternStage:
     (document's id, node's number, attribute's name, numbers of the nodes of the block's variables).
     """
 
+    sequenced = False
+    """Whether the numbers of an automaton's events matter: here these come in order."""
+
     def __init__(
         self,
         without: Iterable[str] = (),
@@ -183,6 +186,7 @@ class PatternStage:
             most,
             weak=weak,
             changed=changed,
+            sequenced=self.sequenced,
         )
         self._route(group, (number,))
         self._of_query[number] = group

@@ -17,6 +17,7 @@ SWITCHES = frozenset(
         "merging",
         "negation index",
         "peeking",
+        "sequence",
         "shared buffer",
         "single predicates in scan",
         "templates",

@@ -107,13 +107,16 @@ class AutomatonGroup:
         *,
         weak: bool = False,
         changed: bool = False,
+        sequenced: bool = False,
     ) -> None:
         self.immediate = self.weak = self.forks = weak
         self._newest: int | None = None
         """The time of the newest event, and in a step that of the one before the step."""
         self._clock: int | None = None
         self.members = _Member(number, since)
-        self.query = AutomatonQuery(program, arcs, states, final, types, layouts)
+        self.query = AutomatonQuery(
+            program, arcs, states, final, types, layouts, sequenced=sequenced
+        )
         self.automaton = self.query
         self.runs = self
         self.endings = _Endings(self)

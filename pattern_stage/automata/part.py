@@ -350,12 +350,16 @@ class Part:
         """Steps over an epoch with all runs."""
         epoch = self.epochs[at]
         table, plans = self._planned(epoch)
-        before = self.epochs[at - 1].lists if at else self._none
+        before = self._before(at)
         begins, since = (epoch.time, self.by), epoch.time - self._within
         lists, entered = table.step(before, epoch.events, plans, begins, since)
         matches = self._keys(entered, epoch.time)
         self._report(epoch.matches, matches)
         epoch.lists, epoch.matches = lists, matches
+
+    def _before(self, at: int) -> Lists:
+        """The runs that meet an epoch."""
+        return self.epochs[at - 1].lists if at else self._none
 
     def _planned(self, epoch: Epoch) -> tuple[Table, Sequence[Plan]]:
         """The table of an epoch's time, and what its events do."""
@@ -369,7 +373,7 @@ class Part:
         """Steps over an epoch with the runs that start until `time`; gives whether these are others
         than before."""
         epoch = self.epochs[at]
-        before = self.epochs[at - 1].lists if at else self._none
+        before = self._before(at)
         runs = [one.until(time) for one in before]
         since = epoch.time - self._within
         table, plans = self._planned(epoch)
@@ -392,15 +396,18 @@ class Part:
         if not self._arcs.closes:
             return
         epoch = self.epochs[at]
-        until = self.epochs[at + 1].time if at + 1 < len(self.epochs) else self.clock
         keys: frozenset[Key] | set[Key] = _NONE
-        within = self._within
+        within, until = self._within, self._closed(at)
         for table, first, last in self._arcs.spans(epoch.time, min(until, self.clock)):
             if table.ends:
                 ended = table.ended(epoch.lists, first - within, last - within)
                 keys = keys | {self._key(run, int(run[0] + within)) for run in ended}
         self._report(epoch.ended, keys)
         epoch.ended = keys
+
+    def _closed(self, at: int) -> float:
+        """Until when windows may close that no epoch after this one is in."""
+        return self.epochs[at + 1].time if at + 1 < len(self.epochs) else self.clock
 
     def _open(self, at: int) -> None:
         """Opens the window that closes with an epoch, and steps through it."""

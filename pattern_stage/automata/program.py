@@ -57,3 +57,5 @@ class Program:
     register: tuple[RegisterField, ...]
     within: int | None
     keep: bool
+    sequence: Attribute | None = None
+    """What numbers the events of each part without gaps, in order of time."""

@@ -12,6 +12,7 @@ from xscl.pattern_stage.automata.closings import closings
 from xscl.pattern_stage.automata.lives import LivingArcs
 from xscl.pattern_stage.automata.part import Key, Part
 from xscl.pattern_stage.automata.program import Arc, Life, Program
+from xscl.pattern_stage.automata.sequenced import SequencedPart
 from xscl.pattern_stage.automata.tables import Step, Table, TypedEvent
 from xscl.pattern_stage.automata.texts import CompiledArc, compiled_arc, integral_in, shape_of
 from xscl.pattern_stage.automata.wakers import Wakers
@@ -29,7 +30,8 @@ class AutomatonQuery:
     """An automaton whose types are the engine's `types`, of `states`, of which some are `final`.
 
     Events come in any order; `changes` has the matches that are new (1) and those that are no more
-    (-1) since they were taken.
+    (-1) since they were taken.  Where it is `sequenced`, and says what numbers events, no step is
+    made across a gap that the watermark has not passed.
     """
 
     def __init__(
@@ -40,6 +42,8 @@ class AutomatonQuery:
         final: Collection[int],
         types: Sequence[int],
         layouts: Layouts,
+        *,
+        sequenced: bool = False,
     ) -> None:
         self.program, self.states, self.final = program, states, {*final}
         self.types = tuple(types)
@@ -59,6 +63,11 @@ class AutomatonQuery:
         slots = [Slot(attribute, Form.TEXT) for attribute in program.by]
         of_type = dict.fromkeys(self.types)
         self._by = {type_: [layouts.place((type_,), slot) for slot in slots] for type_ in of_type}
+        self._places: list[int] | None = None
+        """By type of its own, where the numbers of events are, if they are to be looked at."""
+        if sequenced and program.sequence is not None:
+            number = Slot(program.sequence, Form.NUMBER)
+            self._places = [layouts.place((type_,), number) for type_ in self.types]
         self.arcs: list[tuple[Life, Arc]] = []
         self._rearranged = float("inf")
         """From when on arcs differ that events have not met yet."""
@@ -238,7 +247,8 @@ class AutomatonQuery:
     def _part(self, by: tuple[str, ...]) -> Part:
         part = self._parts.get(by)
         if part is None:
-            part = self._parts[by] = Part(
+            kind = Part if self._places is None else SequencedPart
+            part = self._parts[by] = kind(
                 self.program,
                 by,
                 self._shape,
@@ -247,6 +257,8 @@ class AutomatonQuery:
                 self._changed,
                 self._passed,
             )
+            if isinstance(part, SequencedPart):
+                part.places = self._places or ()
         part.clock = max(part.clock, self.clock)
         return part
 
@@ -278,6 +290,9 @@ class AutomatonQuery:
         if clock <= self.clock:
             return
         self.clock = clock
+        if self._places is not None and clock == float("inf"):
+            for one in self._parts.values():
+                one.settle(clock)
         while self._due and self._due[0][0] <= clock:
             _, by = heappop(self._due)
             part = self._parts.get(by)
@@ -348,6 +363,8 @@ class AutomatonQuery:
     @property
     def waits(self) -> bool:
         """Whether time may bring matches: a window closes."""
+        if self._places is not None:
+            return any(one.pending for one in self._parts.values())  # type: ignore[attr-defined]
         return bool(self._due)
 
     @property

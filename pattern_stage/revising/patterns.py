@@ -87,12 +87,21 @@ class _AutomatonTail(_GroupTail):
     """The tail of an automaton, which takes an event of its past, or one that is withdrawn, by
     itself: from there, until nothing changes."""
 
-    __slots__ = ("_ends", "_fresh", "_order")
+    __slots__ = ("_ends", "_final", "_fresh", "_order")
 
     group: AutomatonGroup
 
-    def __init__(self, group: AutomatonGroup, changes: Changes[Found], outcomes: Outcomes) -> None:
+    def __init__(
+        self,
+        group: AutomatonGroup,
+        changes: Changes[Found],
+        outcomes: Outcomes,
+        *,
+        final: bool = False,
+    ) -> None:
         super().__init__(group, changes, outcomes)
+        self._final = final
+        """Whether nothing is taken back, whoever breaks a promise."""
         self._fresh: list[PendingEvent] = []
         """The events that it has not taken yet."""
         self._ends: list[tuple[int, int, Hashable]] = []
@@ -136,7 +145,7 @@ class _AutomatonTail(_GroupTail):
         if self.flushed:
             beyond = self._beyond()
             for key in [*self.flushed]:
-                if key not in beyond:
+                if key not in beyond and not self._final:
                     self.flushed.discard(key)
                     self.changes.take_back(key, self.told.pop(key))
         if mark is not None:
@@ -161,7 +170,7 @@ class _AutomatonTail(_GroupTail):
         for one, arose in self.group.differences():
             key = one.key
             if not arose:
-                if key in self.told:
+                if key in self.told and not self._final:
                     self.changes.take_back(key, self.told.pop(key))
             elif key not in self.told:
                 self.told[key] = one
@@ -187,7 +196,11 @@ class _AutomatonTail(_GroupTail):
 class RevisingStage(PatternStage):
     """Patterns and automata under `middle`: `found` has the matches that are new, `withdrawn` those
     that are no more.  Matches wait for the watermark only where they are more than `window` beyond
-    it (None: none is), and for the clock of their streams."""
+    it (None: none is), and for the clock of their streams.
+
+    `final` is for automata whose events are numbered without gaps: what is known by that is
+    reported for good.
+    """
 
     def __init__(
         self,
@@ -197,8 +210,10 @@ class RevisingStage(PatternStage):
         *,
         window: int | None = None,
         clock: Clock = lambda types: None,
+        final: bool = False,
     ) -> None:
         super().__init__(without, identity, most)
+        self.final, self.sequenced = final, "sequence" not in self._without
         self.window, self._clock = window, clock
         self._tails: dict[Group, _GroupTail] = {}
         self._due: dict[Group, None] = {}
@@ -223,7 +238,12 @@ class RevisingStage(PatternStage):
     def separate(self) -> RevisingStage:
         """As of other stages."""
         other = RevisingStage(
-            self._without, self._identity, self._most, window=self.window, clock=self._clock
+            self._without,
+            self._identity,
+            self._most,
+            window=self.window,
+            clock=self._clock,
+            final=self.final,
         )
         other._layouts, other._automata = self._layouts, self._automata
         return other
@@ -243,8 +263,11 @@ class RevisingStage(PatternStage):
 
     def _route(self, group: Group, key: tuple[object, ...]) -> None:
         super()._route(group, key)
-        kind = _AutomatonTail if isinstance(group, AutomatonGroup) else _GroupTail
-        self._tails[group] = kind(group, self._changes, self._outcomes_of)  # type: ignore[arg-type]
+        changes, outcomes = self._changes, self._outcomes_of
+        if isinstance(group, AutomatonGroup):
+            self._tails[group] = _AutomatonTail(group, changes, outcomes, final=self.final)
+        else:
+            self._tails[group] = _GroupTail(group, changes, outcomes)
 
     def remove(self, number: int) -> None:
         """Removes a query."""

@@ -168,7 +168,10 @@ class Answers(EngineParts):
             if not documents:
                 return count_automaton(dissection, held)
             withheld = Withheld(
-                dissection.compiled.level or STRONG, mark, None if newest < 0 else newest
+                dissection.compiled.level or STRONG,
+                mark,
+                None if newest < 0 else newest,
+                dissection.compiled.automaton.sequence if dissection.compiled.sequenced else None,
             )
             return why_automaton(dissection, given, held, withheld)
         if isinstance(dissection.compiled, CompiledComposition):

@@ -43,7 +43,10 @@ class ArcChanges:
             number = self._queries.named(name).order
             query = self._queries.levels.patterns[number]
             newest, weak = self._newest(query, mark, arrivals), query.asked.name == "weak"
-            after, since = changed_arcs(compiled, arcs, change, newest, mark, weak=weak)
+            early = self._queries.levels.is_early(query)
+            after, since = changed_arcs(
+                compiled, arcs, change, newest, mark, weak=weak, early=early
+            )
         except (XSCLError, ExceptionGroup) as error:
             raise _refused(line, error) from error
         if not alone and (

@@ -124,6 +124,8 @@ def automaton_lines(dissection: Dissection) -> Iterator[str]:
             yield f"      {arc.name} → {arc.target}: {_said(arc)}"
     if automaton.by:
         yield f"  partition: {', '.join(automaton.by)}"
+    if automaton.sequence is not None:
+        yield f"  sequence: {automaton.sequence}"
     if automaton.register:
         yield "  register"
         for name, described in automaton.register.items():
@@ -133,13 +135,20 @@ def automaton_lines(dissection: Dissection) -> Iterator[str]:
             yield f"    {name}: {kind}, first {shown}"
     if (selected := _selected(dissection)) is not None:
         yield f"  select {', '.join(selected)}"
-    yield f"  consistency {(compiled.level or STRONG).said(_WAITS)}"
+    yield f"  consistency {(compiled.level or STRONG).said(_waits(compiled))}"
     yield f"  template {_id(compiled)}"
     if compiled.within is None:
         yield "  kept: each event for good"
     else:
         yield f"  kept: each event for {span(compiled.within)} after its time"
     yield from (f"  note: {note}" for note in automaton_notes(dissection))
+
+
+def _waits(compiled: CompiledAutomaton) -> str:
+    """What matches wait for."""
+    if not compiled.sequenced:
+        return _WAITS
+    return f"{_WAITS} where a number of `{compiled.automaton.sequence}` is missing"
 
 
 def _selected(dissection: Dissection) -> list[str] | None:
@@ -172,6 +181,7 @@ def automaton_members(dissection: Dissection) -> dict[str, object]:
         "publishes": dissection.feeds,
         "events": dict(automaton.events),
         "by": list(automaton.by),
+        "sequence": automaton.sequence,
         "register": {
             name: {
                 "type": "number" if is_number_field(one) else "string",
@@ -191,7 +201,7 @@ def automaton_members(dissection: Dissection) -> dict[str, object]:
         "within": None if compiled.within is None else to_seconds(compiled.within),
         "consistency": str(compiled.level or STRONG),
         "monotone": False,
-        "waits": _WAITS,
+        "waits": _waits(compiled),
         "bounded": _bounded(compiled),
         "notes": automaton_notes(dissection),
     }
@@ -245,4 +255,4 @@ def automaton_states(dissection: Dissection) -> tuple[list[tuple[list[str], list
         arcs = [f"{arc.name} → {arc.target}: {_said(arc)}" for arc in _arcs(compiled, state)]
         states.append(([state, *marks], arcs))
     notes = [f"note: {note}" for note in automaton_notes(dissection)]
-    return states, [f"consistency {(compiled.level or STRONG).said(_WAITS)}", *notes]
+    return states, [f"consistency {(compiled.level or STRONG).said(_waits(compiled))}", *notes]

@@ -41,10 +41,12 @@ def changed_arcs(
     watermark: int | None,
     *,
     weak: bool = False,
+    early: bool = False,
 ) -> tuple[Arcs, float]:
     """The arcs after a change, and from when on they differ; without an `at`, and at the earliest
     where the automaton is `weak`, that is after `newest`, the watermark or the latest document
-    (None: nothing has come).
+    (None: nothing has come).  `early` is an automaton that reports for
+    good what the numbers of its events decide: what has come is not changed.
     Raises BadDescription, or an ExceptionGroup of several.
     """
     automaton, at = compiled.automaton, change.at
@@ -52,6 +54,12 @@ def changed_arcs(
         problem = (
             f"{moment(at)} is not after the watermark, {moment(watermark)}, up to which all is "
             "final; give a later time, or leave `at` out for a change from now on"
+        )
+        raise _bad(automaton, "/at", problem)
+    if at is not None and early and newest is not None and at <= newest:
+        problem = (
+            f"{moment(at)} is not after the newest document, {moment(newest)}; by `sequence` what "
+            "has come is reported for good: give a later time, or leave `at` out"
         )
         raise _bad(automaton, "/at", problem)
     after_now = _FIRST if newest is None else newest + 1

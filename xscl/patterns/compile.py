@@ -52,6 +52,11 @@ class CompiledPattern:
         return False
 
     @property
+    def sequenced(self) -> bool:
+        """Whether an attribute numbers its events without gaps: of automata alone."""
+        return False
+
+    @property
     def composite(self) -> bool:
         """It has a stage of its own kind."""
         return False

@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from xscl.consistency import Level
+from xscl.consistency import STRONG, Level
 from xscl.language import syntax
 from xscl.language.automata.blocks import block_of
 from xscl.language.automata.check import initial_of, is_number_field, life_of, within_of
@@ -108,6 +108,13 @@ class CompiledAutomaton:
         return False
 
     @property
+    def sequenced(self) -> bool:
+        """Whether it says itself that it is `strong`, and what numbers the events of each part
+        without gaps: what these decide is then reported for good, and its past does not change."""
+        own = self.automaton.consistency
+        return self.program.sequence is not None and own is not None and Level.of(own) == STRONG
+
+    @property
     def within(self) -> int | None:
         """The lifetime of a run in microseconds."""
         return self.program.within
@@ -160,6 +167,7 @@ def compile_automaton(automaton: Automaton) -> CompiledAutomaton:
         ),
         within=within_of(automaton),
         keep=automaton.keep,
+        sequence=(None if automaton.sequence is None else algebra.Attribute((automaton.sequence,))),
     )
     level = None if automaton.consistency is None else Level.of(automaton.consistency)
     versions = tuple(

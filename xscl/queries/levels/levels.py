@@ -170,6 +170,7 @@ class Levels:
             return None
         level = self.all[pattern.level]
         takes_back = pattern.asked.name == "middle" and not self._only_adds(pattern)
+        takes_back |= self.is_early(pattern)
         asked = pattern.asked if takes_back else STRONG
         controllers: dict[Level, PatternController]
         make: Callable[[Level], object]
@@ -238,6 +239,15 @@ class Levels:
         if self._measured is None:
             self._measured = MeasuredRates()
         return CompositeStage(made, self.most, given, self._measured, self.without)
+
+    def is_early(self, pattern: PatternQuery) -> bool:
+        """Whether a `strong` automaton reports what the numbers of its events decide, before the
+        watermark does."""
+        return (
+            pattern.compiled.sequenced
+            and "sequence" not in self.without
+            and not self.may_change(pattern.types)
+        )
 
     def _only_adds(self, query: PatternQuery | EventQuery) -> bool:
         """Whether nothing that comes takes a match of a query away."""
@@ -488,6 +498,7 @@ class Levels:
             self.most,
             window=level.window,
             clock=self._clock,
+            final=level == STRONG,
         )
 
     @property

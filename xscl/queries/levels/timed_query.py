@@ -32,6 +32,10 @@ class TimedQuery(Protocol):
         """Whether its plan is of the algebra of event queries."""
 
     @property
+    def sequenced(self) -> bool:
+        """Whether it says itself that it is `strong`, and what numbers its events without gaps."""
+
+    @property
     def within(self) -> int | None:
         """The length of the window in microseconds, None of one without end."""
 

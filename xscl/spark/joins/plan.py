@@ -50,7 +50,13 @@ class Queries:
         on_stop: Callable[[QueryStopped], object] | None = None,
     ) -> Engine:
         """An engine with these queries; raises an ExceptionGroup of all their errors."""
-        engine = Engine(lateness=lateness, on_skip=_nobody, on_stop=on_stop)
+        engine = Engine(
+            lateness=lateness,
+            on_skip=_nobody,
+            on_stop=on_stop,
+            # A cell is made again of its documents, and finds what the watermark decides.
+            without={"sequence"},
+        )
         for text in self.texts:
             engine.load(text, tables=self.tables_of(text))
         return engine

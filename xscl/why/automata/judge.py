@@ -27,6 +27,8 @@ class Withheld:
     level: Level
     watermark: int | None
     newest: int | None
+    sequence: str | None = None
+    """The attribute that numbers its events without gaps."""
 
     def holds_back(self, time: int) -> str | None:
         """Why a match of a time is not reported yet; None if it is."""
@@ -36,7 +38,8 @@ class Withheld:
             until = time - (level.window or 0)
             if mark is None or mark < until:
                 now = "there is none" if mark is None else f"it is {moment(mark)}"
-                return f"{level} withholds it until the watermark is {moment(until)}; {now}"
+                gaps = f", where a number of `{self.sequence}` is missing" if self.sequence else ""
+                return f"{level} withholds it until the watermark is {moment(until)}{gaps}; {now}"
         if clock is None or clock < time:
             now = "nothing has come" if clock is None else f"it is {moment(clock)}"
             return f"{level} withholds it until the newest time is {moment(time)}; {now}"

@@ -1,0 +1,174 @@
+"""A part whose events an attribute numbers without gaps, in order of time: a promise, by which what
+has no gap is known without the watermark (docs/semantics.md#sequence).
+
+No step is made across a gap, the place between two epochs at which an event may be missing, until
+the watermark has passed it.  So whatever arrives between adds runs, and takes none away: what was
+found stays.  An event that comes late is met by all runs of its epoch, and those behind it are
+stepped again until nothing changes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+
+from xscl.pattern_stage.automata.part import Epoch, Part
+from xscl.pattern_stage.automata.tables import Lists, Step, TypedEvent
+from xscl.pattern_stage.layouts import END
+
+__all__ = ["SequencedPart"]
+
+_FIRST = float("-inf")
+
+
+class SequencedPart(Part):
+    """`places` has for each of the automaton's types where its events have their number."""
+
+    places: Sequence[int] = ()
+    passed = _FIRST
+    """The watermark: no gap is before it, or at it."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether the watermark may bring matches: it has yet to pass a gap, or the end of a
+        window."""
+        if not self.epochs:
+            return False
+        last = self.epochs[-1]
+        return last.time > self.passed or (self._arcs.closes and any(last.lists))
+
+    def add(self, time: int, events: Iterable[TypedEvent]) -> None:
+        """Events of one time come."""
+        place = bisect_left(self.epochs, time, key=_time)
+        if place == len(self.epochs) or self.epochs[place].time != time:
+            self.epochs.insert(place, Epoch(time, self._none))
+        self.epochs[place].takes((*self.epochs[place].events, *events))
+        self.clock = max(self.clock, time)
+        self._step_again(place, time)
+
+    def add_all(self, steps: Sequence[Step], *, forget: bool) -> None:
+        """Events come, each at a time of its own, in order and newer than all others."""
+        for one, _, _ in steps:
+            self.add(one[1][END], (one,))
+
+    def remove(self, time: int, gone: Callable[[TypedEvent], bool]) -> None:
+        """Events of one time are retracted."""
+        place = bisect_left(self.epochs, time, key=_time)
+        if place == len(self.epochs) or self.epochs[place].time != time:
+            return
+        epoch = self.epochs[place]
+        epoch.takes(one for one in epoch.events if not gone(one))
+        if not epoch.events:
+            self._report(epoch.matches | epoch.opened | epoch.ended, ())
+            del self.epochs[place]
+        self._step_again(place, time)
+
+    def settle(self, clock: float) -> None:
+        """The input has ended where time has, and so has all that is missing; else nothing closes
+        before the watermark does."""
+        if clock == float("inf"):
+            self._pass(clock)
+        super().settle(clock)
+
+    def evict(self, watermark: float) -> None:
+        """Steps across the gaps that the watermark has passed, and drops what nothing changes any
+        more."""
+        self._pass(watermark)
+        super().evict(watermark)
+
+    def copied(self) -> Callable[[], None]:
+        """What brings the part back to what it is now."""
+        passed, back = self.passed, super().copied()
+
+        def restore() -> None:
+            self.passed = passed
+            back()
+
+        return restore
+
+    # Gaps
+
+    def _is_gap(self, at: int) -> bool:
+        """Whether an event may come between an epoch and the one before it, or at their times."""
+        if not at:
+            return True
+        before, after = self._numbers(at - 1), self._numbers(at)
+        if before is None or after is None:
+            return True
+        return before[1] + 1 != after[0] or before[1] - before[0] + 1 != before[2]
+
+    def _numbers(self, at: int) -> tuple[float, float, int] | None:
+        """The first and the last number of an epoch, and how many there are; None where an event
+        has none."""
+        events, places = self.epochs[at].events, self.places
+        numbers = {event[places[type_]] for type_, event in events}
+        if None in numbers:
+            return None
+        return min(numbers), max(numbers), len(numbers)
+
+    def _is_barrier(self, at: int) -> bool:
+        return self.epochs[at].time > self.passed and self._is_gap(at)
+
+    def _before(self, at: int) -> Lists:
+        if self._is_barrier(at):
+            return self._none
+        return super()._before(at)
+
+    def _pass(self, watermark: float) -> None:
+        """The watermark passes gaps."""
+        before, epochs = self.passed, self.epochs
+        if watermark <= before:
+            return
+        first, end = (bisect_right(epochs, one, key=_time) for one in (before, watermark))
+        gaps = [at for at in range(first, end) if self._is_gap(at)]
+        self.passed = watermark
+        if watermark < float("inf"):
+            self.clock = max(self.clock, watermark)
+        for at in gaps:
+            self._step_again(at, epochs[at].time)
+        if self._arcs.closes or self._arcs.opens:
+            for at in range(max(first - 1, 0), len(epochs)):
+                self._open(at)
+                self._end(at)
+
+    def _step_again(self, place: int, time: int) -> None:
+        """Steps over the epochs from a place on until nothing changes, given the time of what has
+        changed."""
+        epochs, opens = self.epochs, self._arcs.opens
+        if place:
+            self._end(place - 1)
+        differs = True
+        for at in range(place, len(epochs)):
+            opened = opens and epochs[at].time - self._within <= time
+            if not differs and not opened:
+                return
+            if opened:
+                self._open(at)
+            if differs or at <= place + 1:
+                before = epochs[at].lists
+                self._step(at)
+                differs = at <= place or epochs[at].lists != before
+                self._end(at)
+
+    # Windows
+
+    def _closed(self, at: int) -> float:
+        """Until when it is known what has come after an epoch."""
+        if at + 1 < len(self.epochs) and not self._is_barrier(at + 1):
+            return self.epochs[at + 1].time
+        return self.passed
+
+    def _open(self, at: int) -> None:
+        if not self._arcs.opens:
+            return
+        epoch = self.epochs[at]
+        first = bisect_right(self.epochs, epoch.time - self._within, key=_time)
+        if any(self._is_barrier(one) for one in range(first, at + 1)):
+            self._report(epoch.opened, ())
+            epoch.opened = frozenset()
+            return
+        super()._open(at)
+
+
+def _time(epoch: Epoch) -> int:
+    return epoch.time
