@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from lark.grammar import Rule
 
 from tests.documentation.examples import Block, Example, blocks, examples, run, run_session
+from xscl import Arc, Automaton
 from xscl.language import parse
 from xscl.language.grammar import Grammar, grammar
 from xscl.pattern_stage.switches import COMPOSITION_SWITCHES, EVENT_SWITCHES, SWITCHES
@@ -64,6 +66,14 @@ def test_the_examples_use_all_words_and_signs(
         one.name for one in grammar("grammar").terminals
     }
     assert sorted(known - used) == []
+
+
+@pytest.mark.parametrize("described", [Automaton, Arc])
+def test_the_members_of_automata_are_in_a_table(described: type[Automaton | Arc]) -> None:
+    cells = re.findall(r"^\| (`.*?`) \|", PAGES["automata"], re.MULTILINE)
+    listed = {name for cell in cells for name in re.findall("`(.*?)`", cell)}
+    members = {one.name for one in fields(described)} - {"source", "target"}
+    assert {"from", "to", *members} <= listed
 
 
 def test_the_techniques_are_those_that_can_be_switched_off() -> None:
