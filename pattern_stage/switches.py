@@ -25,7 +25,7 @@ SWITCHES = frozenset(
         "windows in scan",
     }
 )
-"""The names (docs/patterns.md#techniques)."""
+"""The names (docs/how-it-runs.md#techniques)."""
 
 EVERY = SWITCHES | EVENT_SWITCHES | COMPOSITION_SWITCHES
 """Those of all languages that run in the pattern stage."""

@@ -22,6 +22,7 @@ __all__ = ["LEXERS", "labelled"]
 
 _LABELS = {
     "documents": "Documents",
+    "ebnf": "Grammar",
     "error": "Error",
     "feed": "Feed",
     "matches": "Matches",

@@ -16,7 +16,8 @@ from xscl.language import parse
 from xscl.xpath_stage import work
 
 PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
-ROWS = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| [^|]+ \|$", PAGE, re.MULTILINE)[2:])
+TABLE = PAGE.partition("\n## ")[0]
+ROWS = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| [^|]+ \|$", TABLE, re.MULTILINE)[2:])
 
 
 def numbers(limit: str) -> list[int]:

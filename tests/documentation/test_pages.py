@@ -1,5 +1,5 @@
-"""The page for users, docs/language.md: its examples are run (examples.py), and they leave out
-nothing.
+"""The pages of the language, docs/language.md and docs/language-reference.md: their examples are
+run (examples.py), and they leave out nothing.
 
 The examples without errors use all that the grammar reads, but for what it reads
 only to refuse.
@@ -18,7 +18,7 @@ import pytest
 from lark import Token
 from lark.grammar import Rule
 
-from tests.documentation.examples import Example, blocks, examples, run, run_session
+from tests.documentation.examples import Block, Example, blocks, examples, run, run_session
 from xscl import times
 from xscl.language import parse, syntax
 from xscl.language.checks.functions import FILTERING, WRAPPING
@@ -26,27 +26,38 @@ from xscl.language.checks.names import PREDECLARED
 from xscl.language.grammar import grammar as the_grammar
 
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / "docs" / "language.md"
-PAGE = FILE.read_text(encoding="utf-8")
-
-BLOCKS = [block for block in blocks(PAGE) if block.kind]
-EXAMPLES = examples(BLOCKS)
-GOOD = [example.queries for example in EXAMPLES if not example.error]
+FILES = {name: ROOT / "docs" / f"{name}.md" for name in ("language", "language-reference")}
+PAGES = {name: file.read_text(encoding="utf-8") for name, file in FILES.items()}
+BLOCKS: dict[str, list[Block]] = {
+    name: [block for block in blocks(page) if block.kind not in ("", "ebnf")]
+    for name, page in PAGES.items()
+}
+EXAMPLES = {name: examples(found) for name, found in BLOCKS.items()}
+GOOD = [one.queries for found in EXAMPLES.values() for one in found if not one.error]
 
 
 # The examples, run.
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"line {example.line}")
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(example, id=f"{name}, line {example.line}")
+        for name, found in EXAMPLES.items()
+        for example in found
+    ],
+)
 def test_example(example: Example) -> None:
     run(example)
 
 
 def test_the_python_session() -> None:
-    run_session(PAGE, BLOCKS, str(FILE))
+    name = "language-reference"
+    run_session(PAGES[name], BLOCKS[name], str(FILES[name]))
 
 
-def test_every_block_is_run() -> None:
+@pytest.mark.parametrize("found", BLOCKS.values(), ids=BLOCKS.keys())
+def test_every_block_is_run(found: list[Block]) -> None:
     follows = {
         "documents": {"xscl", "example", "skipped"},
         "xscl": {"matches", "error", "params"},
@@ -58,10 +69,10 @@ def test_every_block_is_run() -> None:
         "matches": {"xscl", "example", "documents", "matches", "python"},
         "python": {"python", "documents"},
     }
-    assert BLOCKS[0].kind == "documents"
-    for block, following in pairwise(BLOCKS):
+    assert found[0].kind == "documents"
+    for block, following in pairwise(found):
         assert following.kind in follows[block.kind], f"line {following.line}"
-    assert BLOCKS[-1].kind in ("matches", "error", "picks", "skipped")
+    assert found[-1].kind in ("matches", "error", "picks", "skipped")
 
 
 # What they use.
@@ -200,10 +211,11 @@ def kind_of_test(test: str) -> str:
 
 
 def test_the_tables_are_complete() -> None:
-    code = set(re.findall(r"`([^`\n]+)`", PAGE))
+    page = PAGES["language-reference"]
+    code = set(re.findall(r"`([^`\n]+)`", page))
     assert set(times._UNITS) - code == set()
     assert set(FILTERING) - {text.partition("(")[0] for text in code} == set()
-    prefixes = re.findall(r"^\| `(\w+)` \| `(\S+:\S+)` \|$", PAGE, re.MULTILINE)
+    prefixes = re.findall(r"^\| `(\w+)` \| `(\S+:\S+)` \|$", page, re.MULTILINE)
     assert dict(prefixes) == PREDECLARED
 
 

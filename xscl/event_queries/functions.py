@@ -1,5 +1,5 @@
 """The functions of event queries: which there are, and how many arguments each takes
-(docs/patterns.md#names)."""
+(docs/event-queries.md#names)."""
 
 from __future__ import annotations
 

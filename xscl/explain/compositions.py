@@ -1,6 +1,6 @@
 """A composition for people, for programs and as a picture: its normal form with each conjunct where
 it decides, what each rule made of its plan, and what the operators cost
-(docs/patterns.md#how-a-composition-runs)."""
+(docs/how-it-runs.md#compositions)."""
 
 from __future__ import annotations
 

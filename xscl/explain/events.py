@@ -1,5 +1,5 @@
 """An event query for people, for programs and as a picture: the schemas of its parts, its plan in
-normal form, its automaton (docs/patterns.md#how-a-pattern-runs)."""
+normal form, its automaton (docs/how-it-runs.md#event-queries-in-plans)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """A pattern's automaton for people, for programs and as a picture: Figure 2 of SASE+, the plan of
-SASE's Figure 6 (docs/patterns.md#how-a-pattern-runs)."""
+SASE's Figure 6 (docs/how-it-runs.md#patterns)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Parameters: from a query with `:name` in it and values to a query with constants
-(docs/language.md#parameters).
+(docs/language-reference.md#parameters).
 
 The text is parsed once, whatever the number of rows of values.  A row runs a short program: it
 makes the constants, and the nodes on the way from them to the root again; all

@@ -2,7 +2,7 @@
 
 Tables come through Arrow's C data interface (its PyCapsule protocol), which pyarrow, pandas,
 Polars and DuckDB speak, a record batch at a time; an iterable of dicts is a table, too.  Rows of
-docs/language.md#parameters says what parameters are.
+docs/language-reference.md#parameters says what parameters are.
 """
 
 from __future__ import annotations

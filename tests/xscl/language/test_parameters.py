@@ -1,4 +1,4 @@
-"""Parameters and what binding them gives (docs/language.md#parameters)."""
+"""Parameters and what binding them gives (docs/language-reference.md#parameters)."""
 
 from __future__ import annotations
 

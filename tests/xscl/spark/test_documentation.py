@@ -96,5 +96,5 @@ def test_commands_have_options_that_exist() -> None:
             continue
         used += 1
         assert {word for word in options if word.startswith("--")} <= known
-    assert used == 9
+    assert used == 8
     assert {"run", "ingest", "join", "feeds"} <= set(cli.list_commands(click.Context(cli)))

@@ -50,7 +50,7 @@ class Literal:
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """`:name` in place of a constant; `parameters.bind` puts a literal in its stead
-    (docs/language.md#parameters).
+    (docs/language-reference.md#parameters).
 
     One that is left open stands for a string, or for a number where `number` says so.
     """

@@ -1,4 +1,4 @@
-"""How large an EQL query may be, and texts that are none (docs/language.md#limits)."""
+"""How large an EQL query may be, and texts that are none (docs/language-reference.md#limits)."""
 
 from __future__ import annotations
 
