@@ -3,6 +3,7 @@ once for all of them."""
 
 from __future__ import annotations
 
+from itertools import count
 from weakref import WeakKeyDictionary
 
 from xscl.engine.engine import Engine
@@ -15,6 +16,9 @@ __all__ = ["dismiss", "engine_for", "new_engine", "stops_of"]
 _ENGINES: dict[tuple[str, frozenset[str] | None], Engine] = {}
 _MOST = 8
 """So many engines stay."""
+_MADE = count()
+_ROUND = 32
+"""After so many new engines all objects of the process are visited."""
 _STOPS: WeakKeyDictionary[Engine, list[QueryStopped]] = WeakKeyDictionary()
 
 
@@ -32,7 +36,8 @@ def engine_for(queries: Queries, group: Group | None = None) -> Engine:
 
 def new_engine(queries: Queries, group: Group | None, lateness: float | str | None) -> Engine:
     """An engine with the queries of a group, or with all."""
-    collect_rarely()
+    # Engines that are closed are garbage at some time: all that is there is looked at now and then.
+    collect_rarely(again=next(_MADE) % _ROUND == 0)
     stops: list[QueryStopped] = []
     engine = queries.engine(lateness, stops.append)
     _STOPS[engine] = stops
