@@ -13,6 +13,7 @@ from benchmarks.automata.workloads import can, prices, q1, query
 from benchmarks.report import Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
 from xscl.language.automata.description import Automaton
+from xscl.pattern_stage.automata.tables import TypedEvent
 
 WINDOW = 500
 LONG = 2_000
@@ -131,11 +132,12 @@ def _lines(found: dict[int, Figures]) -> dict[str, list[tuple[float, float]]]:
 
 def operators(events: Sequence[Any], few: int) -> tuple[Figures, Figures]:
     """Events a second and kilobytes of each operator; all find the same matches."""
+    typed = [(0, event) for event in events]
     ways: dict[str, Callable[[Sequence[Any]], int]] = {
         "AFA+O": lambda some: ordered(_long(), some),
-        "AFA": lambda some: as_they_come(_long(), some),
-        "AFA+ignore": lambda some: as_they_come(_long(ignoring=True), some),
-        "CAN": lambda some: as_they_come(can(PATTERNS, f"{LONG} ms"), some),
+        "AFA": lambda some: as_they_come(_long(), typed[: len(some)]),
+        "AFA+ignore": lambda some: as_they_come(_long(ignoring=True), typed[: len(some)]),
+        "CAN": lambda some: as_they_come(can(PATTERNS, f"{LONG} ms"), typed[: len(some)]),
         "IPM": lambda some: q1_by_relations(some, PATTERNS, LONG, WINDOW),
     }
     speeds, memory = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
@@ -164,17 +166,18 @@ def _long(*, ignoring: bool = False) -> Automaton:
 
 def of_share(events: Sequence[Any]) -> tuple[Figures, Figures]:
     """Events a second and kilobytes with anchors and without."""
+    typed = [(0, event) for event in events]
     automata = {way: q1(ignoring=True, anchors=on) for way, on in ANCHORS.items()}
     speeds = dict.fromkeys(ANCHORS, 0.0)
     for _ in range(ROUNDS):
         found = set[int]()
         for way, automaton in automata.items():
             began = time.process_time()
-            found.add(as_they_come(automaton, events))
+            found.add(as_they_come(automaton, typed))
             speeds[way] = max(speeds[way], len(events) / (time.process_time() - began))
         if len(found) != 1:
             raise AssertionError(f"different matches: {found}")
-    some = events[: len(events) // 10]
+    some = typed[: len(typed) // 10]
     held = {
         way: peak(lambda of=of: as_they_come(of, some))  # type: ignore[misc]
         for way, of in automata.items()
@@ -182,13 +185,13 @@ def of_share(events: Sequence[Any]) -> tuple[Figures, Figures]:
     return speeds, held
 
 
-def as_they_come(automaton: Automaton, events: Sequence[Any]) -> int:
+def as_they_come(automaton: Automaton, events: Sequence[TypedEvent]) -> int:
     """The matches, of events that may be followed by late ones until the watermark."""
     of, found = query(automaton), 0
     for at in range(0, len(events), WINDOW):
         some = events[at : at + WINDOW]
-        of.take_all([(0, event) for event in some])
-        of.evict(some[-1][1])
+        of.take_all(some)
+        of.evict(some[-1][1][1])
         found += len(of.changes)
         of.changes.clear()
     return found

@@ -89,23 +89,28 @@ class LivingArcs:
         """Tables of before are of other states or runs."""
         self._made.clear()
 
-    def steps(self, events: Sequence[TypedEvent], times: Sequence[float]) -> list[Step]:
+    def steps(self, events: Sequence[TypedEvent], times: Sequence[float]) -> Iterator[Step]:
         """What events in order of time do, each by the table of its time."""
+        changes, table = self._changes, self.at(times[0])
+        change = bisect_right(changes, times[0])
+        if change == len(changes) or times[-1] < changes[change]:
+            return zip(events, repeat(table), table.plans(events), strict=False)
+        return self._in_turn(events, times)
+
+    def _in_turn(self, events: Sequence[TypedEvent], times: Sequence[float]) -> Iterator[Step]:
+        """As `steps`, from change to change."""
         place, changes = 0, self._changes
         table, change = self.at(times[0]), bisect_right(changes, times[0])
-        if change == len(changes) or times[-1] < changes[change]:
-            return [*zip(events, repeat(table), table.plans(events), strict=False)]
         # What their gates say of events is the same before and after a change.
         passed = PassedGates(events)
-        steps = list[Step]()
         while True:
             upto = len(events)
             if change < len(changes):
                 upto = bisect_left(times, changes[change], place)
             some = events[place:upto]
-            steps += zip(some, repeat(table), passed.plans(table, some, place), strict=False)
+            yield from zip(some, repeat(table), passed.plans(table, some, place), strict=False)
             if (place := upto) == len(events):
-                return steps
+                return
             change = bisect_right(changes, times[place], change)
             table = self._tables[change - 1] or self._made_at(change - 1)
 

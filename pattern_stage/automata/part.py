@@ -106,8 +106,8 @@ class Part:
         self.clock = max(self.clock, time)
         self._mend(place, time)
 
-    def add_all(self, steps: Sequence[Step], *, forget: bool) -> None:
-        """Events come, each at a time of its own, in order and newer than all others.
+    def add_all(self, steps: Iterable[Step], many: int, *, forget: bool) -> None:
+        """So many events come, each at a time of its own, in order and newer than all others.
 
         Where it may `forget`, time is to pass all of them but the last one: no epochs are made of
         those before.
@@ -118,7 +118,8 @@ class Part:
             return
         epochs, by, within = self.epochs, self.by, self._within
         lists = epochs[-1].lists if epochs else self._none
-        kept = len(steps) - _OPEN if forget else 0
+        kept = many - _OPEN if forget else 0
+        time: int | None = None
         for at, (one, table, plan) in enumerate(steps):
             time = one[1][END]
             alone, plans = (one,), plan.alone
@@ -131,7 +132,8 @@ class Part:
             else:
                 for key in matches:
                     self._passed(key)
-        self.clock = max(self.clock, steps[-1][0][1][END])
+        if time is not None:
+            self.clock = max(self.clock, time)
 
     def add_next(self, one: TypedEvent, table: Table, plan: Plan) -> None:
         """An event comes that is newer than all others, and nothing more before it; no arc fires
@@ -141,8 +143,10 @@ class Part:
         lists = epochs[-1].lists if epochs else self._none
         alone, plans = (one,), plan.alone
         lists, entered = table.step(lists, alone, plans, (time, self.by), since)
-        for state in plan.passing:
-            lists[state] = lists[state].after(since)  # type: ignore[index]
+        if plan.passing:
+            lists = [*lists]
+            for state in plan.passing:
+                lists[state] = lists[state].after(since)
         matches = _NONE
         if entered:
             for key in (matches := self._keys(entered, time)):  # type: ignore[assignment]

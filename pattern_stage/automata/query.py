@@ -219,30 +219,40 @@ class AutomatonQuery:
             times.sort()
         last = times[-1]
         self._newest = max(self._newest, last)
-        of_part: dict[tuple[str, ...], list[Step]] = {}
         steps = self._living.steps(typed, times)
-        if self.program.by:
+        if not self.program.by:
+            runs = self._take_in_part((), steps, times, forget=forget)
+        else:
+            of_part: dict[tuple[str, ...], list[Step]] = {}
             for step in steps:
                 by = self._part_of(self.types[step[0][0]], step[0][1])
                 if by is not None:
                     of_part.setdefault(by, []).append(step)
-        else:
-            of_part[()] = steps
-        runs = 0
-        for by, some in of_part.items():
-            part = self._part(by)
-            if self.program.by:
+            runs = 0
+            for by, some in of_part.items():
                 times = [one[1][END] for one, _, _ in some]
-            newest = part.epochs[-1].time if part.epochs else float("-inf")
-            if newest < times[0] and all(map(lt, times, times[1:])):
-                part.add_all(some, forget=forget)
-            else:
-                for time, together in groupby(some, _time_of):
-                    part.add(time, [one for one, _, _ in together])
-            self._await(by, part)
-            runs += part.runs
+                runs += self._take_in_part(by, some, times, forget=forget)
         self.settle(last)
         return runs
+
+    def _take_in_part(
+        self,
+        by: tuple[str, ...],
+        steps: Iterable[Step],
+        times: Sequence[int],
+        *,
+        forget: bool,
+    ) -> int:
+        """Takes the events of a part; returns how many runs it has."""
+        part = self._part(by)
+        newest = part.epochs[-1].time if part.epochs else float("-inf")
+        if newest < times[0] and all(map(lt, times, times[1:])):
+            part.add_all(steps, len(times), forget=forget)
+        else:
+            for time, together in groupby(steps, _time_of):
+                part.add(time, [one for one, _, _ in together])
+        self._await(by, part)
+        return part.runs
 
     def _part(self, by: tuple[str, ...]) -> Part:
         part = self._parts.get(by)

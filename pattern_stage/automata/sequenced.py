@@ -46,8 +46,8 @@ class SequencedPart(Part):
         self.clock = max(self.clock, time)
         self._step_again(place, time)
 
-    def add_all(self, steps: Sequence[Step], *, forget: bool) -> None:
-        """Events come, each at a time of its own, in order and newer than all others."""
+    def add_all(self, steps: Iterable[Step], many: int, *, forget: bool) -> None:
+        """So many events come, each at a time of its own, in order and newer than all others."""
         for one, _, _ in steps:
             self.add(one[1][END], (one,))
 

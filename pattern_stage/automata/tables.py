@@ -37,7 +37,7 @@ class Plan:
     arcs takes; `moves` take it, `begins` take it of the runs that begin.
     """
 
-    __slots__ = ("alone", "begins", "filtered", "moves", "passing")
+    __slots__ = ("alone", "begins", "filtered", "idle", "moves", "passing")
 
     def __init__(
         self,
@@ -48,6 +48,7 @@ class Plan:
     ) -> None:
         self.passing, self.filtered = passing, filtered
         self.moves, self.begins = moves, begins
+        self.idle = not (moves or filtered)
         self.alone = (self,)
 
 
@@ -192,6 +193,14 @@ class Table:
         state: of runs that start after `since`, and of those that begin with it (`begins` is their
         start and part); without `passing` of those alone that take an event."""
         shape, empty, keep = self.shape, self.shape.empty, self.program.keep
+        if passing and len(plans) == 1 and (only := plans[0]).idle and not self.epsilon:
+            staying = only.passing
+            for state, runs in enumerate(lists):
+                if runs is not empty and state not in staying:
+                    break
+            else:
+                # Nothing happens: the epoch has the lists of the one before.
+                return lists, []
         stepped = [empty] * self.states
         if passing and (plans[0].passing or plans[0].filtered):
             self._pass(lists, events, plans, since, stepped)
