@@ -61,7 +61,7 @@ class Level(NamedTuple):
         until = "until the watermark is there"
         if waits.startswith("nothing"):
             until = "where a document of it is"
-        what = f"told at once, taken back {until}"
+        what = f"reported immediately, taken back {until}"
         return f"{self}: {what}"
 
     def __str__(self) -> str:

@@ -105,7 +105,7 @@ class _AutomatonTail(_GroupTail):
         self._fresh: list[PendingEvent] = []
         """The events that it has not taken yet."""
         self._ends: list[tuple[int, int, Hashable]] = []
-        """The times of the matches told, with a number and their keys."""
+        """The times of the matches that stand, with a number and their keys."""
         self._order = count()
 
     def add(self, coming: PendingEvent) -> None:
@@ -147,7 +147,7 @@ class _AutomatonTail(_GroupTail):
             for key in [*self.flushed]:
                 if key not in beyond and not self._final:
                     self.flushed.discard(key)
-                    self.changes.take_back(key, self.told.pop(key))
+                    self.changes.take_back(key, self.standing.pop(key))
         if mark is not None:
             self.follow(mark)
 
@@ -159,7 +159,7 @@ class _AutomatonTail(_GroupTail):
         del self.events[: self._behind(mark)]
         while self._ends and self._ends[0][0] <= mark:
             _, _, key = heappop(self._ends)
-            self.told.pop(key, None)
+            self.standing.pop(key, None)
             self.flushed.discard(key)
 
     def process_again(self) -> None:
@@ -170,10 +170,10 @@ class _AutomatonTail(_GroupTail):
         for one, arose in self.group.differences():
             key = one.key
             if not arose:
-                if key in self.told and not self._final:
-                    self.changes.take_back(key, self.told.pop(key))
-            elif key not in self.told:
-                self.told[key] = one
+                if key in self.standing and not self._final:
+                    self.changes.take_back(key, self.standing.pop(key))
+            elif key not in self.standing:
+                self.standing[key] = one
                 heappush(self._ends, (one.time, next(self._order), key))
                 self.changes.report(key, one)
             self.flushed.discard(key)
@@ -278,7 +278,7 @@ class RevisingStage(PatternStage):
             self._due.pop(group, None)
             return
         tail = self._tails[group]
-        tail.told = {key: one for key, one in tail.told.items() if one.number != number}
+        tail.standing = {key: one for key, one in tail.standing.items() if one.number != number}
 
     def rearrange(
         self,

@@ -104,12 +104,12 @@ class RevisingPlans(EventStage):
         tail.process_again()
         super().remove(number)
         del self._types[number]
-        tail.told = {
+        tail.standing = {
             key: (root, event, members)
-            for key, (root, event, members) in tail.told.items()
+            for key, (root, event, members) in tail.standing.items()
             if root is not of or root.interested(next(iter(members)))
         }
-        tail.flushed &= tail.told.keys()
+        tail.flushed &= tail.standing.keys()
 
     def drop_missed(self, watermark: int) -> None:
         """As of other stages, as far as no event is processed again."""
@@ -138,7 +138,7 @@ class RevisingPlans(EventStage):
         clock = self._clock({one for of in self._types.values() for one in of})
         horizon = horizon_of(mark, clock, self._window)
         follow = self._steps % ROUND == 0
-        if horizon is not None and (tail.events or tail.again or tail.told or follow):
+        if horizon is not None and (tail.events or tail.again or tail.standing or follow):
             tail.process(horizon, mark, follow=follow)
 
     def flush(self) -> None:

@@ -73,8 +73,8 @@ class Tail(ABC, Generic[Found]):
         "forks",
         "seen",
         "snapshot",
+        "standing",
         "taken",
-        "told",
     )
 
     def __init__(self, changes: Changes[Found], *, forks: bool) -> None:
@@ -86,7 +86,7 @@ class Tail(ABC, Generic[Found]):
         """Up to when time has gone in it."""
         self.snapshot: Any = None
         """The base, where the state is beyond it."""
-        self.told: dict[Hashable, Found] = {}
+        self.standing: dict[Hashable, Found] = {}
         """What is reported since the base."""
         self.flushed: set[Hashable] = set()
         """What of it is reported since the input had ended, before its time."""
@@ -158,23 +158,23 @@ class Tail(ABC, Generic[Found]):
         fresh = self.again
         if fresh:
             self.back()
-        now, told = self._run_to(horizon), self.told
+        now, standing = self._run_to(horizon), self.standing
         if self.flushed:
             beyond = self._beyond()
             kept = {key: beyond[key] for key in self.flushed if key in beyond}
             if not fresh:
-                now |= {key: one for key, one in told.items() if key not in self.flushed}
+                now |= {key: one for key, one in standing.items() if key not in self.flushed}
             now |= kept
             self.flushed = {key for key, one in kept.items() if self._end(one) > horizon}
             fresh = True
         if fresh:
-            for key, one in told.items():
+            for key, one in standing.items():
                 if key not in now:
                     self.changes.take_back(key, one)
         for key, one in now.items():
-            if key not in told:
+            if key not in standing:
                 self.changes.report(key, one)
-        self.told = now if fresh else told | now
+        self.standing = now if fresh else standing | now
         if mark is not None:
             behind = self._behind(mark)
             if follow or behind > len(self.events) - behind + max(_FEW, self.cost):
@@ -183,13 +183,13 @@ class Tail(ABC, Generic[Found]):
     def flush(self) -> None:
         """Reports what would be reported if no further event came."""
         for key, one in self.more().items():
-            self.told[key] = one
+            self.standing[key] = one
             self.flushed.add(key)
             self.changes.report(key, one)
 
     def more(self) -> dict[Hashable, Found]:
         """What `flush` would report; nothing changes."""
-        return {key: one for key, one in self._beyond().items() if key not in self.told}
+        return {key: one for key, one in self._beyond().items() if key not in self.standing}
 
     def follow(self, mark: int) -> None:
         """The base follows the watermark: what was before is no longer taken back."""
@@ -201,9 +201,9 @@ class Tail(ABC, Generic[Found]):
         self.taken = 0
         self._at_base()
         for key, one in settled.items():
-            if key not in self.told:
+            if key not in self.standing:
                 self.changes.report(key, one)
-            self.told.pop(key, None)
+            self.standing.pop(key, None)
             self.flushed.discard(key)
         # It is up to date again; what it finds is known: what ends at the watermark may change.
         if seen is not None and seen >= mark:

@@ -44,7 +44,7 @@ class EventPlan:
     def waits(self) -> str:
         """What its results wait for."""
         if self.compiled.monotone:
-            return "nothing: told at once"
+            return "nothing: reported immediately"
         return "the watermark above the time of a result"
 
     @property

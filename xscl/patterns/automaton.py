@@ -200,7 +200,7 @@ class _Words:
     def waits(self) -> str:
         """What `strong` waits for (docs/semantics.md#final-matches-of-patterns)."""
         if self.pattern.monotone:
-            return "nothing: told at once"
+            return "nothing: reported immediately"
         if self.pattern.non_overlapping:
             return "the watermark past the time of the match: what completes with it competes"
         if self.pattern.components[-1].negated:

@@ -355,5 +355,8 @@ def test_explain_says_the_level_of_an_engine(tmp_path: Path) -> None:
         engine.subscribe("EVENT SEQ(S a, !T b) WITHIN 4 s CONSISTENCY weak", name="own")
     with Engine(tmp_path / "state") as engine:
         for name in queries:
-            assert "\n  consistency middle(5 s): told at once, taken back" in engine.explain(name)
+            assert (
+                "\n  consistency middle(5 s): reported immediately, taken back"
+                in engine.explain(name)
+            )
         assert "\n  consistency weak\n" in engine.explain("own")
