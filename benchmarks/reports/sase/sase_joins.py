@@ -45,7 +45,10 @@ def run(scale: Scale) -> Report:
     sharing = by_value["SASE", 1][spread[0]] / by_value["joins", 1][spread[0]]
     window = sized(scale, WINDOW)
     counted, expected = results(lengths[3]["SASE"]), results_per_event(window, 3, TYPES, 100)
-    headline, matches = figure_6(scale)
+    # With the domains of the paper's table 1 the query has no match: it is measured with few
+    # values, too.
+    speeds_6 = {value: figure_6(scale, value) for value in (100, 10)}
+    headline, matches = speeds_6[10]
     statements = (
         Statement(
             "SASE, figure 11",
@@ -74,8 +77,11 @@ def run(scale: Scale) -> Report:
         Statement(
             "SASE, figure 6",
             "the query with a negation, two tests and two predicates: 40,000 events/s",
-            headline >= 40_000,
-            f"{number(headline)} events/s of processor time, {matches:,} matches",
+            headline >= 40_000 and matches > 0,
+            "; ".join(
+                f"V {value}: {number(speed)} events/s of processor time, {found:,} matches"
+                for value, (speed, found) in speeds_6.items()
+            ),
         ),
     )
     return Report(
@@ -161,9 +167,9 @@ def both(length: int, sizes: tuple[int, ...], scale: Scale) -> Went:
     )
 
 
-def figure_6(scale: Scale) -> tuple[float, int]:
-    """Events a second and matches of `SEQ(A a, B b, !(C c), D d) WHERE [attr1, attr2] ∧
-    a.attr3 = '1' ∧ a.attr4 < d.attr4`."""
+def figure_6(scale: Scale, values: int) -> tuple[float, int]:
+    """Events a second and matches, with so many values of each attribute, of
+    `SEQ(A a, B b, !(C c), D d) WHERE [attr1, attr2] ∧ a.attr3 = '1' ∧ a.attr4 < d.attr4`."""
     window = sized(scale, WINDOW)
     one = Comparison.of("=", Read(0, attribute(3)), Constant(0, number=False))
     query = sequence(4, 2, window, ((one,), order(0, 3, 4)))
@@ -171,5 +177,5 @@ def figure_6(scale: Scale) -> tuple[float, int]:
     negated = Component(third.name, negated=True)
     query = replace(query, components=(first, second, negated, fourth))
     way = Staged(query, range(1, 5), ("1",))
-    went = compared({"": way}, typed(sized(scale, EVENTS), domains()), window, scale.limit)[""]
+    went = compared({"": way}, typed(sized(scale, EVENTS), (values,) * 5), window, scale.limit)[""]
     return went.per_second, sum(went.found)
