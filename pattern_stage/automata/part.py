@@ -40,7 +40,10 @@ class Epoch:
     of windows that close before the next epoch.
     """
 
-    __slots__ = ("ended", "events", "lists", "matches", "opened", "plans", "table", "time")
+    __slots__ = ("_events", "ended", "lists", "matches", "opened", "plans", "table", "time")
+
+    _events: TypedEvent | tuple[TypedEvent, ...]
+    """Of an event alone, as nearly all are, that itself: most of what many ignored events take."""
 
     def __init__(
         self,
@@ -51,7 +54,8 @@ class Epoch:
         plans: Sequence[Plan] = (),
         matches: frozenset[Key] | set[Key] = _NONE,
     ) -> None:
-        self.time, self.lists, self.events = time, lists, events
+        self.time, self.lists = time, lists
+        self._events = events[0] if len(events) == 1 else events
         self.table, self.plans, self.matches = table, plans, matches
         self.opened: frozenset[Key] | set[Key] = _NONE
         self.ended: frozenset[Key] | set[Key] = _NONE
@@ -62,9 +66,16 @@ class Epoch:
         other.opened, other.ended = self.opened, self.ended
         return other
 
+    @property
+    def events(self) -> tuple[TypedEvent, ...]:
+        """The events."""
+        some: Any = self._events
+        return (some,) if some and type(some[0]) is int else some
+
     def takes(self, events: Iterable[TypedEvent]) -> None:
         """From now on these are the events."""
-        self.events, self.table = tuple(events), None
+        some, self.table = tuple(events), None
+        self._events = some[0] if len(some) == 1 else some
 
 
 class Part:

@@ -124,11 +124,8 @@ class Table:
 
     def plans_by(self, type_: int, columns: Iterable[Sequence[bool]]) -> list[Plan]:
         """What events of a type do, given for each of its `gates` which of them pass it."""
-        plans, passed = self._plans[type_], [*zip(*columns, strict=True)]
-        try:
-            return [plans[one] for one in passed]
-        except KeyError:
-            return [self._plan(type_, one) for one in passed]
+        known = self._plans[type_].get
+        return [known(one) or self._plan(type_, one) for one in zip(*columns, strict=True)]
 
     def plan(self, type_: int, event: Event) -> Plan:
         """What an event does."""
