@@ -76,7 +76,7 @@ class Watch:
         self._seen: dict[int, int] = {}
 
     def __enter__(self) -> Watch:
-        self._seen = self._others()
+        self._seen = self.others()
         self._began = time.monotonic()
         self._thread.start()
         return self
@@ -99,14 +99,14 @@ class Watch:
 
     def _add(self) -> None:
         """What others have taken since the last look; of those that ended since, none is known."""
-        now = self._others()
+        now = self.others()
         self._ticks += sum(
             max(0, taken - self._seen.get(process, 0)) for process, taken in now.items()
         )
         self._seen = now
 
     @staticmethod
-    def _others() -> dict[int, int]:
+    def others() -> dict[int, int]:
         """The ticks of what is neither below this process, nor above it, nor the kernel's."""
         parents, taken = ticks()
         own = below(os.getpid(), parents) | below(KERNEL, parents)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -181,18 +183,32 @@ def test_a_limit_of_ones_own() -> None:
     assert FULL.with_limit(20).limit == 20
 
 
-def test_other_processes_are_seen_and_ones_own_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_processes_are_seen_and_ones_own_are_not() -> None:
     """A process that works counts unless it is below this one."""
-    monkeypatch.setattr(quiet, "SECONDS", 0.1)
-    spin = [sys.executable, "-c", "import time; end = time.time() + 1\nwhile time.time() < end: 0"]
-    with quiet.Watch() as own:
-        subprocess.run(spin, check=True)
+    spin = [sys.executable, "-c", "while True: pass"]
     # Its parent ends at once, so that it is nobody's below.
-    script = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True)"
-    with quiet.Watch() as watch:
-        subprocess.run([sys.executable, "-c", script, *spin], check=True)
-        time.sleep(1.5)
-    assert watch.cores - own.cores > 0.2
+    script = (
+        "import subprocess, sys\n"
+        "quiet = {'stdout': subprocess.DEVNULL, 'start_new_session': True}\n"
+        "print(subprocess.Popen(sys.argv[1:], **quiet).pid)"
+    )
+    own = subprocess.Popen(spin)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *spin], check=True, stdout=subprocess.PIPE, text=True
+    )
+    foreign = int(done.stdout)
+    try:
+        with quiet.Watch() as watch:
+            while not all(quiet.ticks()[1][one] for one in (own.pid, foreign)):
+                time.sleep(0.05)
+            others = watch.others()
+        assert others[foreign] > 0
+        assert own.pid not in others
+        assert watch.cores > 0
+    finally:
+        own.kill()
+        own.wait()
+        os.kill(foreign, signal.SIGKILL)
 
 
 def run_book(docs: Path, *arguments: str) -> int:
