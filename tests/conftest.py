@@ -46,7 +46,7 @@ _LONG = (
     "tests/xscl/engine/test_back_pressure.py",
     "tests/xscl/serve/test_in_browser.py",
     "tests/xscl/serve/test_many_readers.py",
-    "tests/test_wheel.py",
+    "tests/artefacts/",
     "tests/documentation/test_site.py::test_the_site_is_built",
 )
 """Where the tests are that start Spark or a browser, and others that take long."""
