@@ -111,11 +111,20 @@ clean:
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# Python brings a pip that may not know dependency groups.
+$(VENV)/.pip: | $(BIN)/python
+	$(PIP) --upgrade 'pip>=25.1'
+	touch $@
+
+# What a group of pyproject.toml needs beyond itself: the extras whose tests it runs, or whose pages.
+EXTRAS_dev := [serve,spark]
+EXTRAS_docs := [serve]
+
 $(VENV)/.run: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	touch $@
 
-# One extra of pyproject.toml, such as .dev
-$(VENV)/.%: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[$*]'
+# One dependency group of pyproject.toml, such as .dev
+$(VENV)/.%: pyproject.toml | $(VENV)/.pip
+	$(PIP) --editable '.$(EXTRAS_$*)' --group $*
 	touch $@

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,17 @@ def test_workflows_call_what_is_there() -> None:
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
     assert ".ci/run" in called
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+
+
+def test_the_makefile_installs_groups_that_are_there() -> None:
+    """By a pip that knows them, which is 25.1 or later."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    installed = {*re.findall(r"\$\(VENV\)/\.([a-z]+)", makefile)} - {"pip", "run"}
+    assert installed == {*project["dependency-groups"]} - {"bench"}, "which `dev` includes"
+    for named in re.findall(r"^EXTRAS_\w+ := \[(.*)\]$", makefile, re.MULTILINE):
+        assert {*named.split(",")} <= {*project["project"]["optional-dependencies"]}
+    assert "--upgrade 'pip>=25.1'" in makefile
 
 
 def test_each_python_that_is_named_is_tested() -> None:

@@ -44,13 +44,6 @@ def test_files_of_the_source_distribution(wheel: Path) -> None:
     assert {("fuzz", "queries.py"), ("docs", "index.rst"), ("tests", "drawn.py")} <= {*names}
 
 
-def test_the_project_says_where_it_is(wheel: Path) -> None:
-    (name,) = [one for one in zipfile.ZipFile(wheel).namelist() if one.endswith("/METADATA")]
-    metadata = zipfile.ZipFile(wheel).read(name).decode()
-    for label in ("Documentation", "Repository", "Issues", "Changelog"):
-        assert f"\nProject-URL: {label}, https://" in metadata
-
-
 def test_every_sample_module_imports(installed: Path, tmp_path: Path) -> None:
     program = (
         "import importlib, pkgutil, xscl.samples\n"
