@@ -28,8 +28,8 @@ SOURCES = {
     ".ci", ".dockerignore", ".github", ".gitignore", "CHANGELOG.md", "CITATION.cff",
     "CONTRIBUTING.md",
     "Dockerfile", "LICENSE", "Makefile", "PKG-INFO", "README.md", "SECURITY.md", "benchmarks",
-    "datasets", "docs", "fuzz", "join_stage", "pattern_stage", "pyproject.toml", "templates",
-    "tests",
+    "datasets", "deploy", "docs", "fuzz", "join_stage", "pattern_stage", "pyproject.toml",
+    "templates", "tests",
     "xpath_stage", "xscl",
 }  # fmt: skip
 
