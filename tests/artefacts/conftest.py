@@ -68,4 +68,4 @@ def lend(home: Path) -> None:
     """Puts what is installed here at the end of an environment's path, but what is installed
     editably: its files are not read."""
     (folder,) = home.glob("lib/python*/site-packages")
-    (folder / "00_lent.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    (folder / "lent.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import xscl
-from tests.architecture.packages import STAGES
+from tests.architecture.packages import PROJECT, STAGES
 from tests.artefacts.conftest import THEIRS, environment, files, install, lend
 from tests.artefacts.processes import ROOT, run
 
@@ -25,7 +25,11 @@ from importlib.util import find_spec
 print([name for name in {names} if find_spec(name)])
 """
 
-FOLDERS = sorted(one.name for one in ROOT.iterdir() if one.is_dir() and one.name.isidentifier())
+FOLDERS = sorted(
+    name
+    for name in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    if name.isidentifier() and (ROOT / name).is_dir()
+)
 """What could be imported of the checkout."""
 
 
@@ -55,9 +59,12 @@ def test_installed_editably(tmp_path: Path) -> None:
     assert before.items() <= files(home).items()
     lend(home)
     said = run(home / "bin" / "python", "-c", PROGRAM.format(theirs=THEIRS), cwd=home).stdout
-    assert said == f"1 True True {ROOT / 'xscl' / '__init__.py'}\n"
+    *found_all, there = said.split()
+    assert found_all == ["1", "True", "True"]
+    assert Path(there).resolve() == ROOT / "xscl" / "__init__.py"
     assert xscl.__version__ in run(home / "bin" / "xscl", "--version", cwd=home).stdout
     assert {*STAGES, "tests", "xscl", THEIRS} <= {*FOLDERS}
+    assert [one.name for one in (ROOT / ".editable").iterdir()] == ["xscl"]
     assert found(home / "bin", home) == [THEIRS, "xscl"]
 
 

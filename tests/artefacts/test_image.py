@@ -130,6 +130,7 @@ def test_its_server_answers_its_health_check(image: Image) -> None:
         while subprocess.run(check, env=environment, capture_output=True, check=False).returncode:
             assert server.poll() is None
             assert time.monotonic() < until
+            time.sleep(0.3)
         server.send_signal(signal.SIGTERM)
         assert server.wait(PATIENCE) == 0
     finally:

@@ -25,10 +25,11 @@ def test_files_of_the_wheel(wheel: Path) -> None:
 
 
 SOURCES = {
-    ".ci", ".dockerignore", ".github", ".gitignore", "CHANGELOG.md", "CITATION.cff",
-    "CONTRIBUTING.md",
+    ".ci", ".dockerignore", ".github", ".gitignore", ".readthedocs.yaml", "CHANGELOG.md",
+    "CITATION.cff", "CONTRIBUTING.md",
     "Dockerfile", "LICENSE", "Makefile", "PKG-INFO", "README.md", "SECURITY.md", "benchmarks",
-    "datasets", "deploy", "docs", "fuzz", "join_stage", "pattern_stage", "pyproject.toml",
+    "datasets", "deploy", "docs", "fuzz", "hatch_build.py", "join_stage", "pattern_stage",
+    "pyproject.toml",
     "templates", "tests",
     "xpath_stage", "xscl",
 }  # fmt: skip
