@@ -21,7 +21,7 @@ COMPILED = $(BIN)/python -m pytest --quiet --collect-only > /dev/null
 RANDOM_SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 HASHED = PYTHONHASHSEED=$(or $(XSCL_SEED),1)
 
-.PHONY: demo test package docs pictures fuzz mutants bench endurance bench-quick dist clean
+.PHONY: demo test lowest package docs pictures fuzz mutants bench endurance bench-quick dist clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -32,6 +32,24 @@ test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	.ci/browser & $(COMPILED) & $(BIN)/mypy --strict; types=$$?; wait; exit $$types
 	$(HASHED) $(BIN)/python -m pytest $(SHARED_OUT)
+
+# The tests that touch each dependency, with the least versions that pyproject.toml allows
+LOWEST := build/lowest
+TOUCHING := tests/artefacts/test_deployment.py tests/conformance/test_conformance.py \
+	tests/documentation/test_python_page.py tests/documentation/test_serve_page.py \
+	tests/join_stage/test_sql.py tests/mistakes tests/xpath_stage/test_functions.py \
+	tests/xscl/durable/test_earlier_versions.py tests/xscl/feeds/test_conformance.py \
+	tests/xscl/feeds/test_parsing.py tests/xscl/matches tests/xscl/serve/test_events.py \
+	tests/xscl/serve/test_queries.py tests/xscl/web/test_retrieval.py
+
+lowest: | $(BIN)/python
+	$(PIP) uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct \
+		--extra serve --requirement pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(LOWEST) elementpath hypothesis playwright pytest \
+		pytest-xdist pyyaml
+	$(HASHED) $(LOWEST)/bin/python -m pytest -p no:cacheprovider $(TOUCHING)
 
 # Lint, types, doctests and tests of one package or module: make package PACKAGE=xscl/feeds, or
 # PACKAGE=xscl/feeds/dates.py
@@ -105,17 +123,26 @@ bench-quick: $(VENV)/.dev
 	$(BIN)/python -m benchmarks --quick
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .editable build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# Python brings a pip that may not know dependency groups.
+$(VENV)/.pip: | $(BIN)/python
+	$(PIP) --upgrade 'pip>=25.1'
+	touch $@
+
+# What a group of pyproject.toml needs beyond itself: the extras whose tests it runs, or whose pages.
+EXTRAS_dev := [serve,spark]
+EXTRAS_docs := [serve]
+
 $(VENV)/.run: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	touch $@
 
-# One extra of pyproject.toml, such as .dev
-$(VENV)/.%: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[$*]'
+# One dependency group of pyproject.toml, such as .dev
+$(VENV)/.%: pyproject.toml | $(VENV)/.pip
+	$(PIP) --editable '.$(EXTRAS_$*)' --group $*
 	touch $@

@@ -10,9 +10,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, chdir, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
+from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -22,6 +23,8 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.warm"])
 
 _PATIENCE = 600
+
+ROOT = Path(__file__).parents[1]
 
 Around = Callable[[], AbstractContextManager[object]]
 
@@ -80,6 +83,8 @@ def started(
         process = _FORKS.Process(
             target=_run, args=(arguments, at, streams, dict(environment), around)
         )
+        with chdir(ROOT):  # Where the process that they fork from finds `tests.warm`.
+            ensure_running()
         process.start()
         try:
             yield Started(arguments, process, streams)

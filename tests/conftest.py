@@ -46,10 +46,20 @@ _LONG = (
     "tests/xscl/engine/test_back_pressure.py",
     "tests/xscl/serve/test_in_browser.py",
     "tests/xscl/serve/test_many_readers.py",
-    "tests/test_wheel.py",
-    "tests/documentation/test_site.py::test_the_site_is_built",
+    "tests/artefacts/",
+    "tests/documentation/test_site.py::",
 )
 """Where the tests are that start Spark or a browser, and others that take long."""
+
+_SHARED = {
+    "spark": "spark",
+    "wheel": "wheel",
+    "image": "wheel",
+    "site": "site",
+    "browser": "browser",
+}
+"""Fixtures that cost much, each with the group of tests that one worker runs: the first that a test
+has."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -73,8 +83,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = filter(_is_drawn, items)
     items.sort(key=lambda item: (not item.nodeid.startswith(_LONG), not _is_drawn(item)))
     for item in items:
-        for shared in {"spark", "wheel", "browser"}.intersection(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group(shared))
+        used = getattr(item, "fixturenames", ())
+        for fixture, group in _SHARED.items():
+            if fixture in used:
+                item.add_marker(pytest.mark.xdist_group(group))
+                break
 
 
 @pytest.hookimpl(trylast=True)

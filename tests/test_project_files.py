@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,41 @@ def test_workflows_call_what_is_there() -> None:
     for file in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
         workflow = yaml.safe_load(file.read_text("utf-8"))
         for job in workflow["jobs"].values():
-            called += [line for step in job["steps"] for line in step.get("run", "").splitlines()]
+            steps = job.get("steps", ())
+            called += [line for step in steps for line in step.get("run", "").splitlines()]
+            assert steps or (ROOT / job["uses"]).is_file(), "else it is another workflow"
     targets = {target for line in called for target in re.findall(r"make ([a-z-]+)", line)}
-    assert {"fuzz", "bench-quick", "dist"} <= targets
+    assert {"fuzz", "bench-quick", "dist", "lowest"} <= targets
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
     assert ".ci/run" in called
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+
+
+def test_the_site_is_built_as_make_docs_does() -> None:
+    built = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text("utf-8"))
+    assert built["sphinx"] == {"configuration": "docs/conf.py", "fail_on_warning": True}
+    assert built["build"]["jobs"]["install"][-1] == "pip install '.[serve]' --group docs"
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert "EXTRAS_docs := [serve]\n" in makefile
+    assert "sphinx --fail-on-warning" in makefile
+
+
+def test_the_makefile_installs_groups_that_are_there() -> None:
+    """By a pip that knows them, which is 25.1 or later."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    installed = {*re.findall(r"\$\(VENV\)/\.([a-z]+)", makefile)} - {"pip", "run"}
+    assert installed == {*project["dependency-groups"]} - {"bench"}, "which `dev` includes"
+    for named in re.findall(r"^EXTRAS_\w+ := \[(.*)\]$", makefile, re.MULTILINE):
+        assert {*named.split(",")} <= {*project["project"]["optional-dependencies"]}
+    assert "--upgrade 'pip>=25.1'" in makefile
+
+
+def test_nothing_is_published_before_all_tests_have_passed() -> None:
+    release = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]
+    assert release["publish"]["needs"] == "dist"
+    assert release["dist"]["needs"] == "test"
+    assert release["test"]["uses"] == "./.github/workflows/ci.yml"
 
 
 def test_each_python_that_is_named_is_tested() -> None:

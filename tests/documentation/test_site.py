@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -19,12 +21,15 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Error, Generic
 
 import xscl
+import xscl.spark
 from docs.site_parts.blocks import LEXERS
 from docs.site_parts.words import rows
 from tests.documentation.examples import Block, blocks
 from tests.documentation.test_python_page import OWN
 from tests.xscl.serve.conftest import browser
+from xscl.feeds import rules_of
 from xscl.language.highlight import XSCLLexer
+from xscl.sources.feed_files import read_feeds
 
 __all__ = ["browser"]
 
@@ -39,6 +44,8 @@ ENTRIES = {
 }
 """The names of the reference, each with the members that it leaves out."""
 
+OF_FEEDS = {"read_feeds": read_feeds, "rules_of": rules_of}
+
 ELSEWHERE = re.compile(r"\w+\.(md|rst)\b|\bdocs/|\b(section|chapter|figure|table) \d|thesis", re.I)
 """What leads out of a docstring to a text that its reader may not have."""
 
@@ -49,10 +56,19 @@ def test_every_page_is_on_the_site() -> None:
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    assert sorted(ENTRIES) == sorted(xscl.__all__)
+    assert sorted(ENTRIES) == sorted([*xscl.__all__, *xscl.spark.__all__, *OF_FEEDS])
     assert {name: left for name, left in ENTRIES.items() if left} == {
         name: left for name, left in OWN.items() if left and name != "QueryError"
     }
+
+
+@pytest.mark.parametrize("function", OF_FEEDS.values(), ids=OF_FEEDS)
+def test_functions_for_feeds_are_where_the_pages_say(function: Callable[..., object]) -> None:
+    stability = (DOCS / "stability.md").read_text(encoding="utf-8")
+    (there,) = re.findall(rf"`(xscl\.[\w.]+)\.{function.__name__}`", stability)
+    assert getattr(import_module(there), function.__name__) is function
+    before, _, _ = REFERENCE.partition(f".. autofunction:: {function.__name__}\n")
+    assert re.findall(r"^.. currentmodule:: (.*)$", before, re.MULTILINE)[-1] == there
 
 
 @pytest.mark.parametrize("name", xscl.__all__)
@@ -89,6 +105,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_site_is_built(site: Path) -> None:
     page = (site / "reference.html").read_text(encoding="utf-8")
     assert all(f'id="xscl.{name}"' in page for name in xscl.__all__)
+    assert all(f'id="xscl.spark.{name}"' in page for name in xscl.spark.__all__)
     start = (site / "start.html").read_text(encoding="utf-8")
     assert "<h1>The first ten minutes" in start
     versions = json.loads((site / "versions.json").read_text(encoding="utf-8"))

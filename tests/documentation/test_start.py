@@ -4,7 +4,7 @@ empty directory.
 `xscl` runs as a command of its own; other commands are run by a shell, and a command that ends with
 `&` continues until `kill`.  The page's ports are replaced, and a webhook is tried again after
 thousandths of its pauses.  A block of text must be the output of the commands before it, `…` being
-anything.  The first block installs XSCL: `tests/test_wheel.py` does that.
+anything.  The first block installs XSCL: `tests/artefacts` does that.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import random
@@ -22,38 +21,6 @@ from xscl.durable import migration
 from xscl.durable.schema import VERSION
 
 PAIR = "S//a->x FOLLOWED BY {x = y} S//b->y"
-OF_VERSION_1 = Path(__file__).with_name("state-1.duckdb.gz")
-"""Made by the first version, with what its test below says."""
-OF_VERSION_4 = Path(__file__).with_name("state-4.duckdb.gz")
-"""Made by version 4: `EVENT_QUERIES` had `EARLY` events, the last one after a restart."""
-
-EVENT_QUERIES = {
-    "next": "SELECT * FROM S NEXT{$1.a = $2.a} T",
-    "fold": "SELECT a, n, total FROM (SELECT a, 1 AS n, b AS total, b FROM S) "
-    "FOLD{$1.a = $2.a, $2.b > $.total, $.n + 1 AS n, $2.b AS total} (SELECT a, b FROM T)",
-    "both": "SELECT a, b FROM (S UNION (SELECT a, b + 1 AS b FROM T)) NEXT{$1.a = $2.a} T",
-    "mean": "SELECT a, AVG(b) AS mean FROM WINDOW{20 s}(S) GROUP BY a",
-    "feeds": "SELECT a, b + 1 AS c FROM S PUBLISH U",
-    "above": "SELECT * FROM U NEXT{$1.a = $2.a} U",
-    "pattern": "EVENT SEQ(S x, T y) WHERE [a] WITHIN 100 s",
-    "eager": "SELECT * FROM S NEXT{$1.b < $2.b} S",
-}
-EARLY = [
-    ("S", 1, {"a": "x", "b": 1}),
-    ("T", 2, {"a": "x", "b": 2, "c": None}),
-    ("S", 3, {"a": "y", "b": 3, "d": [1, 2]}),
-    ("T", 9, {"a": "y", "b": 4}),
-    ("S", 10, {"a": "x", "b": 5, "e": {"f": 1}}),
-    ("S", 11, {"a": "x", "b": 9}),
-]
-LATE = [
-    ("T", 8, {"a": "x", "b": 7}),
-    ("T", 12, {"a": "y", "b": 9}),
-    ("S", 13, {"a": "x", "b": 6}),
-    ("T", 15, {"a": "x", "b": 8}),
-    ("S", 40, {"a": "z", "b": 0}),
-    ("T", 50, {"a": "z", "b": 1}),
-]
 
 
 def filled(path: Path) -> Path:
@@ -200,57 +167,6 @@ def test_an_engine_is_closed_for_good(state: Path) -> None:
     engine.close()
     with pytest.raises(xscl.StateError, match="the engine is closed"):
         engine.publish("S", "<a/>")
-
-
-def test_the_first_version_opens(tmp_path: Path) -> None:
-    path = tmp_path / "state.duckdb"
-    path.write_bytes(gzip.decompress(OF_VERSION_1.read_bytes()))
-    with xscl.Engine(path) as engine:
-        assert [one.name for one in engine.subscriptions] == [
-            "pair", "chain", "many[0]", "many[2]", "late", "p", "inner",
-        ]  # fmt: skip
-        assert (engine.documents, engine.skipped.duplicate) == (5, 1)
-        shown: list[xscl.Match] = []
-        engine.subscribe(PAIR, name="pair", on_match=shown.append)
-        assert [(match.id, match.documents) for match in shown] == [
-            ("77500fb13ff9fcc686517204a82cffb1", ("d1", "d2"))
-        ]
-        found = engine.publish("S", "<b>1</b>", id="d6", timestamp=6)
-        assert sorted((match.query, *match.documents) for match in found) == [
-            ("p", "d5", "d6"),
-            ("pair", "d1", "d6"),
-            ("pair", "d5", "d6"),
-        ]
-        found = engine.publish("S", "<c>1</c>", id="d7", timestamp=7)
-        assert sorted((match.query, *match.documents) for match in found) == [
-            *(("chain", a, b, "d7") for a in ("d1", "d5") for b in ("d2", "d6")),
-            ("late", "d2", "d7"),
-            ("late", "d6", "d7"),
-            ("many[0]", "d7"),
-        ]
-
-
-def test_event_queries_of_version_4_continue(tmp_path: Path) -> None:
-    path = tmp_path / "state.duckdb"
-    path.write_bytes(gzip.decompress(OF_VERSION_4.read_bytes()))
-
-    def published(engine: xscl.Engine, events: list[tuple[str, int, object]]) -> list[object]:
-        found = [
-            match
-            for stream, time, value in events
-            for match in engine.publish(stream, value, timestamp=time)
-        ]
-        return [(one.query, one.start, one.time, one.result) for one in [*found, *engine.flush()]]
-
-    with xscl.Engine(lateness=5) as uninterrupted:
-        for name, text in EVENT_QUERIES.items():
-            uninterrupted.subscribe(text, name=name)
-        for stream, time, value in EARLY:
-            uninterrupted.publish(stream, value, timestamp=time)
-        expected = published(uninterrupted, LATE)
-    assert {name for name, *_ in expected} == EVENT_QUERIES.keys()  # type: ignore[misc]
-    with xscl.Engine(path) as engine:
-        assert published(engine, LATE) == expected
 
 
 def test_queries_that_come_and_go_leave_nothing_behind(state: Path) -> None:
