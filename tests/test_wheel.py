@@ -181,7 +181,7 @@ def test_packages_of_others_with_the_names_of_ours(installed: Path, tmp_path: Pa
 def test_demo(wheel: Path, installed: Path, tmp_path: Path) -> None:
     queries = zipfile.ZipFile(wheel).read(QUERIES).decode()
     names = re.findall(r"^--\s*name:\s*(\S+)", queries, re.MULTILINE)
-    assert len(names) == 5
+    assert len(names) == 6
     done = run(installed / "xscl", "demo", cwd=tmp_path)
     lines = [line for line in done.stdout.splitlines() if any(name in line for name in names)]
     assert len(lines) >= 20
