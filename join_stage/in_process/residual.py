@@ -21,10 +21,10 @@ from xscl.join_stage.in_process.edges import Accepts
 from xscl.join_stage.in_process.signatures import Hit, LeafPosition, Outcome
 from xscl.join_stage.in_process.thresholds import Thresholds
 from xscl.join_stage.in_process.view_cache import ViewCache
-from xscl.join_stage.likeness import Measures, Tokens
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.registry import Registry, Trie
 from xscl.join_stage.relational.state import JoinState
+from xscl.join_stage.tokens import Measures, Tokens
 
 __all__ = ["Completed", "Leaves", "OpenPairs", "ResidualTests"]
 

@@ -25,6 +25,7 @@ __all__ = [
     "alike_of",
     "degree",
     "folded",
+    "kind",
     "likeness",
     "share",
     "tokens",
@@ -115,6 +116,15 @@ def tokens(measure: str, text: str) -> frozenset[str]:
 
 
 _tokens = lru_cache(maxsize=50_000)(tokens)
+
+
+def kind(measure: str) -> str:
+    """The kind of tokens that a measure compares: measures of one kind have the same.
+
+    >>> {kind("words"), kind("containment")}, kind("trigrams")
+    ({'words'}, 'trigrams')
+    """
+    return measure if measure == "trigrams" else "words"
 
 
 def share(one: str, other: str, measure: str = "words") -> float:
