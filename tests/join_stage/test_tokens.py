@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +89,25 @@ def test_tokens_stay_as_long_as_their_strings(in_process: int, number: int) -> N
         engine.subscribe("S/i/t->t JOIN {t = u, 20 s} T/i/t->u")
         engine.publish("S", "<i><t>w1</t></i>", id="last", timestamp=number)
         assert len(tokens) == 0
+
+
+def test_after_a_restart_texts_are_looked_up_together(tmp_path: Path) -> None:
+    """One by one each would be a query to DuckDB."""
+    state = tmp_path / "s.duckdb"
+    fed = _titles(seeded("tokens, a restart"), 60)
+    query = "S/i/t->t JOIN {similar(t, u) >= 0.5, 1 day} T/i/t->u"
+    with xscl.Engine(state) as engine:
+        engine.subscribe(query)
+        engine.publish_many(fed[:-1])
+    with xscl.Engine(state) as engine:
+        tokens = engine._join._in_process.tokens
+        alone, text = list[int](), tokens._text
+
+        def looked_up(string: int) -> str | None:
+            alone.append(string)
+            return text(string)
+
+        tokens._text = looked_up
+        engine.publish_many(fed[-1:])
+        assert len(tokens) == 60
+        assert len(alone) <= 1, "the new one's"
