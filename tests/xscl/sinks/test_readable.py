@@ -157,6 +157,18 @@ def test_the_words_that_alike_texts_share(tmp_path: Path) -> None:
         assert {*bold.findall(author)} - named == {"Dostoevsky", "Dosto", "evsky"}
 
 
+def test_of_very_many_texts_none_are_said_to_be_alike() -> None:
+    """It would take long, and nobody has asked."""
+    body = f"<d>{''.join(f'<t>w{n} x</t>' for n in range(400))}</d>"
+    query = "S/d->d JOIN {similar(d/t, e/t) >= 0.5} R/d->e"
+    with Engine() as engine:
+        name = engine.subscribe(query).name
+        query_of = {name: engine.subscriptions[0].query}.get
+        engine.publish("S", body, id="s", timestamp=0)
+        (match,) = engine.publish("R", body, id="r", timestamp=0)
+    assert "similar" not in Sentences(query_of, links=False).plain(match)
+
+
 ITEM = "<item><n>{0}</n><title>Part {0}</title><link>https://a.example/{0}</link></item>"
 SHOWN = {
     # A pattern without a SELECT: titles and links, variables, the time between.

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any, TypeVar
 
 from xscl.documents.document import Document, is_small
@@ -23,6 +24,7 @@ from xscl.why.conditions import Conditions, Conjunct
 from xscl.why.findings import Values
 from xscl.why.patterns import Pattern
 from xscl.why.relations import Relation
+from xscl.xpath_stage import alike_of
 from xscl.xpath_stage.texts.shared_tokens import excerpt
 
 __all__ = ["Joined", "JoinedValues", "Place"]
@@ -31,6 +33,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _REMEMBERED = 1_000
+_MOST_PAIRS = 100_000
+"""The maximal number of pairs of values that are compared by likeness, unasked."""
 
 Place = tuple[int, str | None]
 """A node of a document: the number of an element, and the name of its attribute."""
@@ -138,7 +142,10 @@ def _judged(pattern: Pattern, document: Document) -> JudgedBlock:
 def _of_disjunct(
     disjunct: Sequence[Conjunct], relations: Sequence[Relation]
 ) -> list[Joined] | None:
-    """The joined values of a disjunct, None of one that does not hold."""
+    """The joined values of a disjunct, None of one that does not hold; none where too many may be
+    alike."""
+    if any(_pairs_of(c, relations) > _MOST_PAIRS for c in disjunct if alike_of(c.operator)):
+        return []
     found = []
     for joining in (c for c in disjunct if c.joins):
         left = relations
@@ -160,3 +167,14 @@ def _of_disjunct(
             return None
         found.append(Joined(joining.text, names, finding.left))
     return found
+
+
+def _pairs_of(conjunct: Conjunct, relations: Sequence[Relation]) -> int:
+    """How many pairs of values a comparison is about."""
+    names = {side.text for side in conjunct.operands}
+    return prod(
+        sum(map(len, one.column(name)))
+        for one in relations
+        for name in names
+        if name in one.columns
+    )
