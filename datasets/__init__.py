@@ -1,7 +1,7 @@
 """The data that come with the project, installed as `xscl.samples`.
 
 `feeds/` has two weeks of June 2026 in seven small feeds: a publisher, four blogs and two news
-sites, all invented for this project.  `queries.xscl` next to them has five standing queries that
+sites, all invented for this project.  `queries.xscl` next to them has six standing queries that
 find something in them.  `feed_stream` makes a feed stream of any length in the shape of the thesis'
 section 6.6.3, and random queries over it; `feed_archive` makes feed files, any number of them, in
 all formats.

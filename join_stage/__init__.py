@@ -19,11 +19,11 @@ from xscl.join_stage.batch_join import BatchJoin, Outputs, Wanted
 from xscl.join_stage.constraints import TimeConstraint
 from xscl.join_stage.evaluator import picking
 from xscl.join_stage.in_process.channels import Channel, ChannelTuple
-from xscl.join_stage.likeness import Measures
 from xscl.join_stage.plan import Chain, Plan, plan_of
 from xscl.join_stage.processor import JoinProcessor
 from xscl.join_stage.strategies import Strategies
 from xscl.join_stage.term import Atom, Comparison, ConjunctiveQuery
+from xscl.join_stage.tokens import Measures
 
 if TYPE_CHECKING:
     from xscl.join_stage.sql import to_sql

@@ -8,55 +8,18 @@ tokens only, and the order has rare tokens first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["AlikeTexts", "Measures", "Tokens", "alike_pairs"]
+from xscl.join_stage.tokens import Measures, TokenNumbers
+
+__all__ = ["AlikeTexts", "alike_pairs"]
 
 _WHOLE = 1_000_000
 _CACHED = 200_000
 """The maximal number of pairs that are cached."""
-_TEXTS = 20_000
-"""The maximal number of texts whose tokens are cached, beyond those that are indexed."""
 _FEWEST = 1_000
 """The least number of new texts after which tokens are ordered again."""
 _UNKNOWN = float("-inf")
-
-
-class Measures(Protocol):
-    """Tokens of a text, and the likeness of two sets of tokens in millionths, by the name of a
-    measure; `degree` is that of two sets of these sizes which share so many."""
-
-    def tokens(self, measure: str, text: str, /) -> frozenset[str]: ...
-
-    def degree(self, measure: str, shared: int, one: int, other: int, /) -> int: ...
-
-    def likeness(self, measure: str, one: Set[str], other: Set[str], /) -> int: ...
-
-
-class Tokens:
-    """The tokens of strings by number, split once; `text` returns a string's text, None for one
-    that equals nothing."""
-
-    def __init__(self, measures: Measures, text: Callable[[int], str | None]) -> None:
-        self.measures = measures
-        self._text = text
-        self._of: dict[tuple[str, int], frozenset[str]] = {}
-
-    def of(self, measure: str, string: int) -> frozenset[str]:
-        """The tokens of a string."""
-        found = self._of.get((measure, string))
-        if found is None:
-            if len(self._of) >= _TEXTS:
-                self._of.clear()
-            text = self._text(string)
-            found = frozenset[str]() if text is None else self.measures.tokens(measure, text)
-            self._of[measure, string] = found
-        return found
-
-    def likeness(self, measure: str, one: int, other: int) -> int:
-        """The likeness of two strings in millionths."""
-        return self.measures.likeness(measure, self.of(measure, one), self.of(measure, other))
 
 
 class AlikeTexts:
@@ -71,17 +34,17 @@ class AlikeTexts:
         self._measure = measure
         self._least = least
         self._containment = measure == "containment"
-        self._tokens: dict[int, frozenset[str]] = {}
+        self._tokens: dict[int, TokenNumbers] = {}
         self._holders: dict[int, int] = {}
         # The places of tokens in their order, and how many texts have each.
-        self._places: dict[str, int] = {}
-        self._uses: dict[str, int] = {}
+        self._places: dict[int, int] = {}
+        self._uses: dict[int, int] = {}
         self._first_place = 0
         self._added = 0
         # The texts by their first tokens; for containment, also by all.
-        self._first: dict[str, set[int]] = {}
-        self._all: dict[str, set[int]] = {}
-        self._prefixes: dict[int, list[str]] = {}
+        self._first: dict[int, set[int]] = {}
+        self._all: dict[int, set[int]] = {}
+        self._prefixes: dict[int, list[int]] = {}
         # How many tokens two sets must share, by the sizes of both.
         self._needed: dict[int, list[int]] = {}
         # What was found for a text that is there, and what has come since; some of it may be gone.
@@ -90,7 +53,7 @@ class AlikeTexts:
         # What was found last for texts that are not there; the next change of the index ends it.
         self._looked_up: dict[int, list[tuple[int, int]]] = {}
 
-    def add(self, text: int, tokens: Callable[[], frozenset[str]]) -> None:
+    def add(self, text: int, tokens: Callable[[], TokenNumbers]) -> None:
         """Adds a text, with its tokens where it is new; it stays until it is removed as often."""
         holders = self._holders.get(text, 0)
         self._holders[text] = holders + 1
@@ -117,7 +80,7 @@ class AlikeTexts:
             if not self._uses[token]:
                 del self._uses[token], self._places[token]
 
-    def alike(self, text: int, tokens: Callable[[], frozenset[str]]) -> Iterable[tuple[int, int]]:
+    def alike(self, text: int, tokens: Callable[[], TokenNumbers]) -> Iterable[tuple[int, int]]:
         """The texts that are like one, each with its likeness; itself among them if it is there."""
         if text in self._tokens:
             found = self._found.get(text)
@@ -130,7 +93,7 @@ class AlikeTexts:
             found = self._looked_up[text] = self._search(tokens())
         return found
 
-    def _add(self, text: int, tokens: frozenset[str]) -> None:
+    def _add(self, text: int, tokens: TokenNumbers) -> None:
         found = self._looked_up.get(text)
         if found is None:
             found = self._search(tokens)
@@ -159,7 +122,7 @@ class AlikeTexts:
         if self._added > max(_FEWEST, len(self._tokens)):
             self._order()
 
-    def _enter(self, text: int, tokens: frozenset[str]) -> None:
+    def _enter(self, text: int, tokens: TokenNumbers) -> None:
         prefix = self._prefixes[text] = self._prefix(tokens)
         for token in prefix:
             self._first.setdefault(token, set()).add(text)
@@ -180,14 +143,14 @@ class AlikeTexts:
             self._found.clear()
             self._pairs = 0
 
-    def _prefix(self, tokens: frozenset[str]) -> list[str]:
+    def _prefix(self, tokens: TokenNumbers) -> list[int]:
         """The first tokens, of which one must be shared; a token that no text has comes first."""
         places = self._places
         some = sorted(tokens, key=lambda token: places.get(token, _UNKNOWN))
         needed = -(-self._least * len(some) // _WHOLE)
         return some[: len(some) - needed + 1]
 
-    def _search(self, tokens: frozenset[str]) -> list[tuple[int, int]]:
+    def _search(self, tokens: TokenNumbers) -> list[tuple[int, int]]:
         """The texts that are like a set of tokens: candidates by a first token, of a fitting size,
         which share as many tokens as they must."""
         prefix = self._prefix(tokens)
@@ -200,7 +163,7 @@ class AlikeTexts:
             for token in tokens:
                 if (some := by_first.get(token)) is not None:
                     candidates |= some
-        size, known = len(tokens), self._tokens
+        size, known, own = len(tokens), self._tokens, frozenset(tokens)
         needed = self._needed.get(size)
         if needed is None:
             needed = self._needed[size] = []
@@ -210,7 +173,7 @@ class AlikeTexts:
             of = len(its)
             if of >= len(needed):
                 self._extend(needed, size, of)
-            shared = len(tokens & its)
+            shared = len(own.intersection(its))
             if shared >= needed[of]:
                 found.append((other, self._measures.degree(self._measure, shared, size, of)))
         return found
@@ -229,8 +192,8 @@ def alike_pairs(
     measures: Measures,
     measure: str,
     least: int,
-    lefts: Mapping[int, frozenset[str]],
-    rights: Mapping[int, frozenset[str]],
+    lefts: Mapping[int, TokenNumbers],
+    rights: Mapping[int, TokenNumbers],
 ) -> Iterator[tuple[int, int, int]]:
     """The texts on the left and on the right that are alike, each pair with its likeness."""
     index = AlikeTexts(measures, measure, least)

@@ -15,12 +15,12 @@ from xscl.join_stage.batch import Accepted, Batch, DoubleOf
 from xscl.join_stage.batch_join import BatchJoin, Outputs, Wanted
 from xscl.join_stage.in_process.channels import ChannelTuple
 from xscl.join_stage.in_process.join import InProcessJoin
-from xscl.join_stage.likeness import Measures
 from xscl.join_stage.registry import Registry
 from xscl.join_stage.relational.join import RelationalJoin
 from xscl.join_stage.relational.relations import when_needed
 from xscl.join_stage.relational.state import JoinState
 from xscl.join_stage.strategies import Strategies
+from xscl.join_stage.tokens import Measures
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,7 +53,9 @@ class JoinProcessor:
         self.registry = Registry(self._strategies)
         self._state = JoinState(self.connection, double_of, self._strategies.memory)
         self._in_process = InProcessJoin(self.registry, self._state, measures, self._strategies)
-        self.relational = RelationalJoin(self.connection, self.registry, self._state, measures)
+        self.relational = RelationalJoin(
+            self.connection, self.registry, self._state, self._in_process.tokens
+        )
         self._ways: tuple[BatchJoin, ...] = (self._in_process, self.relational)
 
     @property

@@ -19,6 +19,7 @@ from xscl.join_stage.journal import Journal
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.strategies import Strategies
 from xscl.join_stage.value_joins import ValueJoin, ValueJoins
+from xscl.templates import Edge
 
 __all__ = ["Query", "Registry", "Row", "RowTrie", "Trie"]
 
@@ -242,6 +243,20 @@ class Registry:
         """The least threshold of each likeness of a plan, in millionths."""
         used = self._plans[plan.id].used
         return [min(column) for column in used[len(used) - len(plan.likenesses) :]]
+
+    def compared_by(self, plan: Plan, edge: Edge) -> dict[tuple[int, int], int]:
+        """The spines of the leaves that a likeness of a plan compares, each pair with the least
+        threshold."""
+        ends = [chain.nodes[-1] for chain in plan.singles]
+        singles = len(plan.joins)
+        left, right = (singles + ends.index(node) for node in (edge.left, edge.right))
+        at = singles + len(ends) + plan.likenesses.index(edge)
+        found: dict[tuple[int, int], int] = {}
+        for row in self._plans[plan.id].rows.values():
+            columns = row.columns
+            pair, least = (columns[left], columns[right]), columns[at]
+            found[pair] = min(least, found.get(pair, least))
+        return found
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a row of a spine can be reached by a query:

@@ -11,18 +11,19 @@ compares them faster.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from xscl.join_stage.batch import Layout, strings_of_rows
 from xscl.join_stage.compiler import program_of
+from xscl.join_stage.in_process.alike_leaves import AlikeLeaves, alike_leaves
 from xscl.join_stage.in_process.edges import Accepts
 from xscl.join_stage.in_process.residual import OpenPairs
 from xscl.join_stage.in_process.signatures import Hit
 from xscl.join_stage.in_process.slices import Posting
-from xscl.join_stage.likeness import AlikeTexts, Tokens
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.registry import Registry
 from xscl.join_stage.relational.state import JoinState
+from xscl.join_stage.tokens import TokenNumbers, Tokens
 
 __all__ = ["Crossing"]
 
@@ -58,7 +59,7 @@ class _Sides:
 class _AllSides(_Sides):
     """The documents of a plan that meets them by time alone."""
 
-    compared: tuple[Collection[int], Collection[int]] = ((), ())
+    compared: tuple[Sequence[Collection[int]], Sequence[Collection[int]]] = ((), ())
     by_time = True
 
     def __init__(self, plan: Plan, registry: Registry, state: JoinState) -> None:
@@ -68,11 +69,11 @@ class _AllSides(_Sides):
             for document, time in state.documents_with(set[int]().union(*chains)):
                 posting.add(document, time)
 
-    def met_by(self, time: int, side: int, strings: Collection[int]) -> Sequence[int]:
+    def met_by(self, time: int, side: int, strings: Sequence[Collection[int]]) -> Sequence[int]:
         """The documents on the opposite side that a document with this time meets."""
         return self.within(self.postings[1 - side], time, side)
 
-    def add(self, document: int, time: int, side: int, strings: Collection[int]) -> None:
+    def add(self, document: int, time: int, side: int, strings: Sequence[Collection[int]]) -> None:
         """Adds a document to a side."""
         self.postings[side].add(document, time)
 
@@ -83,8 +84,8 @@ class _AllSides(_Sides):
 
 
 class _AlikeSides(_Sides):
-    """The documents of a plan by the texts that one of its likenesses compares: `compared` are the
-    spines of these on either side."""
+    """The documents of a plan by the texts that its leading likeness compares: `compared` are the
+    spines of these on either side, for each index that has some."""
 
     by_time = False
 
@@ -94,64 +95,80 @@ class _AlikeSides(_Sides):
         registry: Registry,
         state: JoinState,
         tokens: Tokens,
-        texts: Mapping[str, AlikeTexts],
+        leaves: Sequence[AlikeLeaves],
     ) -> None:
         super().__init__(plan, registry)
-        leading = plan.leading(registry.thresholds_of(plan))
-        assert leading is not None
-        edge, self._least = leading
-        assert edge.measure is not None
-        self._measure, self._tokens, self._texts = edge.measure, tokens, texts[edge.measure]
-        spines = registry.singles_of(plan)
-        left, right = (
-            next(
-                some
-                for chain, some in zip(plan.singles, spines, strict=True)
-                if chain.nodes[-1] == node
-            )
-            for node in (edge.left, edge.right)
-        )
+        self._of_leaves = [_AlikeDocuments(one, state, tokens) for one in leaves]
+        left, right = ([one.spines[side] for one in leaves] for side in (0, 1))
         self.compared = (left, right)
+
+    def met_by(self, time: int, side: int, strings: Sequence[Collection[int]]) -> Sequence[int]:
+        """The documents on the opposite side with a text like one of these that a document with
+        this time meets, each once."""
+        found: dict[int, None] = {}
+        for documents, some in zip(self._of_leaves, strings, strict=True):
+            for posting in documents.alike(side, some):
+                found.update(dict.fromkeys(self.within(posting, time, side)))
+        return [*found]
+
+    def add(self, document: int, time: int, side: int, strings: Sequence[Collection[int]]) -> None:
+        """Adds a document to a side."""
+        for documents, some in zip(self._of_leaves, strings, strict=True):
+            if some:
+                documents.add(document, time, side, some)
+
+    def drop(self, document: int, time: int) -> None:
+        """Removes a document from both sides."""
+        for documents in self._of_leaves:
+            documents.drop(document, time)
+
+
+class _AlikeDocuments:
+    """The documents of either side of a plan by the texts of some leaves."""
+
+    def __init__(self, leaves: AlikeLeaves, state: JoinState, tokens: Tokens) -> None:
+        self._leaves, self._tokens = leaves, tokens
         self._postings: tuple[dict[int, Posting], dict[int, Posting]] = ({}, {})
         self._strings: tuple[dict[int, Collection[int]], dict[int, Collection[int]]] = ({}, {})
-        for side, some in enumerate(self.compared):
+        for side, spines in enumerate(leaves.spines):
+            rows = state.strings_with(spines)
+            if missing := tokens.missing(leaves.measure, {string for *_, string in rows}):
+                for string, (text, _) in state.values(missing).items():
+                    tokens.of(leaves.measure, string, text)
             times: dict[int, int] = {}
             strings: dict[int, set[int]] = {}
-            for document, time, string in state.strings_with(some):
+            for document, time, string in rows:
                 times[document] = time
                 strings.setdefault(document, set()).add(string)
             for document, its in strings.items():
                 self.add(document, times[document], side, its)
 
-    def met_by(self, time: int, side: int, strings: Collection[int]) -> Sequence[int]:
-        """The documents on the opposite side with a text like one of these that a document with
-        this time meets, each once."""
-        postings = self._postings[1 - side]
-        found: dict[int, None] = {}
+    def alike(self, side: int, strings: Collection[int]) -> Iterator[Posting]:
+        """The documents on the opposite side by each text that is like one of these."""
+        leaves, postings = self._leaves, self._postings[1 - side]
         for string in strings:
-            for other, degree in self._texts.alike(string, self._tokens_of(string)):
-                if degree >= self._least and (posting := postings.get(other)) is not None:
-                    found.update(dict.fromkeys(self.within(posting, time, side)))
-        return [*found]
+            for other, degree in leaves.texts.alike(string, self._tokens_of(string)):
+                if degree >= leaves.least and (posting := postings.get(other)) is not None:
+                    yield posting
 
     def add(self, document: int, time: int, side: int, strings: Collection[int]) -> None:
-        """Adds a document to a side."""
+        """Adds a document, with its texts, to a side."""
         self._strings[side][document] = strings
         for string in strings:
-            self._texts.add(string, self._tokens_of(string))
+            self._leaves.texts.add(string, self._tokens_of(string))
             self._postings[side].setdefault(string, Posting()).add(document, time)
 
     def drop(self, document: int, time: int) -> None:
         """Removes a document from both sides."""
         for postings, of in zip(self._postings, self._strings, strict=True):
             for string in of.pop(document, ()):
-                self._texts.remove(string)
+                self._leaves.texts.remove(string)
                 postings[string].remove(document, time)
                 if not postings[string].documents:
                     del postings[string]
 
-    def _tokens_of(self, string: int) -> Callable[[], frozenset[str]]:
-        return lambda: self._tokens.of(self._measure, string)
+    def _tokens_of(self, string: int) -> Callable[[], TokenNumbers]:
+        return lambda: self._tokens.of(self._leaves.measure, string)
 
 
 class Crossing:
@@ -192,8 +209,11 @@ class Crossing:
             return
         of_rows = strings_of_rows(layout, strings)
         compared = [
-            {string for row in rows if (string := of_rows[row]) is not None and string >= 0}
-            for _, _, rows in feeds
+            [
+                {string for row in rows if (string := of_rows[row]) is not None and string >= 0}
+                for rows in of_leaves
+            ]
+            for _, _, of_leaves in feeds
         ]
         for (of_plan, side, _), some in zip(feeds, compared, strict=True):
             if self.pairs is not None:
@@ -214,28 +234,20 @@ class Crossing:
                     of_plan.drop(document, times[document])
 
     def _sides(self) -> list[_AllSides | _AlikeSides]:
-        """The sides of all plans; those of likenesses by one measure share their texts."""
-        least: dict[str, int] = {}
-        leading = {}
-        registry = self._registry
-        for plan in registry.crossing.values():
-            found = leading[plan.id] = plan.leading(registry.thresholds_of(plan))
-            if found is not None:
-                edge, threshold = found
-                assert edge.measure is not None
-                least[edge.measure] = min(threshold, least.get(edge.measure, threshold))
-        texts = {one: AlikeTexts(self._tokens.measures, one, some) for one, some in least.items()}
+        """The sides of all plans."""
+        registry, state, tokens = self._registry, self._state, self._tokens
+        alike = alike_leaves(registry, self._accepts, tokens.measures)
         return [
-            _AllSides(plan, registry, self._state)
-            if leading[plan.id] is None
-            else _AlikeSides(plan, registry, self._state, self._tokens, texts)
+            _AllSides(plan, registry, state)
+            if (leaves := alike.get(plan.id)) is None
+            else _AlikeSides(plan, registry, state, tokens, leaves)
             for plan in registry.crossing.values()
         ]
 
     def _feeds_of(self, layout: Layout) -> list[_Feed]:
         here = {spine for path in layout.kinds for spine, _ in self._accepts[path]}
         return [
-            (of_plan, side, self._rows_of(layout, of_plan.compared[side]))
+            (of_plan, side, [self._rows_of(layout, some) for some in of_plan.compared[side]])
             for of_plan in self._of_plans or ()
             for side, chains in enumerate(of_plan.spines)
             if not any(here.isdisjoint(some) for some in chains)
@@ -250,5 +262,5 @@ class Crossing:
         ]
 
 
-_Feed = tuple[_AllSides | _AlikeSides, int, Sequence[int]]
-"""A plan, one of its sides, and the rows of a layout whose texts are compared there."""
+_Feed = tuple[_AllSides | _AlikeSides, int, Sequence[Sequence[int]]]
+"""A plan, one of its sides, and the rows of a layout whose texts are compared there, by index."""

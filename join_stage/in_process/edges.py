@@ -7,7 +7,7 @@ queries or leaf paths come or go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from xscl.join_stage.batch import Accepted
@@ -30,6 +30,10 @@ class Accepts:
 
     def __getitem__(self, path: int) -> Sequence[tuple[int, Depths]]:
         return self._of_path.get(path, ())
+
+    def of_paths(self) -> Collection[Sequence[tuple[int, Depths]]]:
+        """Those of each leaf path."""
+        return self._of_path.values()
 
     def add(self, accepts: Iterable[Accepted]) -> None:
         """Adds the new accepts of leaf paths."""

@@ -27,11 +27,11 @@ from xscl.join_stage.in_process.ranges import PairRule, Range, Rules
 from xscl.join_stage.in_process.residual import Completed, Leaves, OpenPairs, ResidualTests
 from xscl.join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures
 from xscl.join_stage.in_process.view_cache import LayoutPositions, ViewCache
-from xscl.join_stage.likeness import Measures
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.registry import Registry
 from xscl.join_stage.relational.state import JoinState
 from xscl.join_stage.strategies import Strategies
+from xscl.join_stage.tokens import Measures
 
 __all__ = ["InProcessJoin"]
 
@@ -59,7 +59,7 @@ class _ExcessivePairs(Exception):
 class InProcessJoin:
     """The documents of one engine that are joined in process, and the result of the last batch.
 
-    `documents` counts the joined ones.
+    `documents` counts the joined ones; `tokens` are those of strings that were split.
     """
 
     def __init__(
@@ -72,7 +72,8 @@ class InProcessJoin:
         self._cache = ViewCache(state, self._signatures.position, strategies.memory)
         self._channels = Channels(registry)
         self._residual = ResidualTests(registry, self._accepts, state, self._cache, measures)
-        self._crossing = Crossing(registry, self._accepts, state, self._residual.tokens)
+        self.tokens = self._residual.tokens
+        self._crossing = Crossing(registry, self._accepts, state, self.tokens)
         self._strategies = strategies
         self.documents = 0
         self.tuples: list[ChannelTuple] = []
@@ -187,6 +188,7 @@ class InProcessJoin:
     def drop_strings(self, strings: Sequence[int]) -> None:
         """Drops strings that nothing stores any more."""
         self._cache.collected(strings)
+        self.tokens.drop(strings)
 
     def settle(self) -> None:
         """Updates to the queries, and keeps to the bounds of the memory."""
@@ -195,6 +197,8 @@ class InProcessJoin:
         if self._queries_as != self._registry.version + self._accepts.version:
             self._queries_as = self._registry.version + self._accepts.version
             self._crossing.clear()
+            if not self._registry.orders:
+                self.tokens.clear()
         self._channels.settle()
         self._cache.shrink()
         version = (self._signatures.version, self._cache.version)

@@ -8,8 +8,7 @@ queries of a single document are all of that kind: they have no pair, only leave
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from xscl.join_stage.audience import Seen
@@ -17,32 +16,28 @@ from xscl.join_stage.batch import Batch
 from xscl.join_stage.compiler import program_of
 from xscl.join_stage.constraints import FOREVER
 from xscl.join_stage.evaluator import Binding, Relation, Relations, StringValue
+from xscl.join_stage.in_process.completions import Completions, Key
 from xscl.join_stage.in_process.edges import Accepts
 from xscl.join_stage.in_process.signatures import Hit, LeafPosition, Outcome
-from xscl.join_stage.in_process.view_cache import DocumentLeaves, ViewCache
-from xscl.join_stage.likeness import Measures, Tokens
+from xscl.join_stage.in_process.thresholds import Thresholds
+from xscl.join_stage.in_process.view_cache import ViewCache
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.registry import Registry, Trie
 from xscl.join_stage.relational.state import JoinState
+from xscl.join_stage.tokens import Measures, Tokens
 
 __all__ = ["Completed", "Leaves", "OpenPairs", "ResidualTests"]
 
 Leaves = Sequence[tuple[LeafPosition, int | None]]
 
-_NO_RELATIONS = Relations()
-
 _BOUND = 10_000
-"""The maximal number of documents whose leaves are bound together, and of structures whose hits are
-completed together."""
+"""The maximal number of outcomes that are known at a time."""
 
 _Times = tuple[int, int, int, Collection[int]]
 """When a document or composite begins and ends, the smallest of its documents, and all of them."""
 
 _VALUES = 100_000
 """The maximal number of strings' values that are cached for comparisons by order."""
-
-Key = tuple[object, ...]
-"""A hit, and the positions of the leaves of either document, by identity; their strings."""
 
 
 class OpenPairs(NamedTuple):
@@ -87,7 +82,7 @@ class ResidualTests:
         self.tokens = Tokens(measures, self._text)
         self._version = -1
         # By the identity of a place of R_T, and of what is the same for many pairs.
-        self._thresholds: dict[int, _Thresholds] = {}
+        self._thresholds: dict[int, Thresholds] = {}
         self._outcomes: dict[tuple[object, ...], tuple[Outcome, Hit]] = {}
 
     def note(self, batch: Batch) -> None:
@@ -164,7 +159,7 @@ class ResidualTests:
             known = self._outcomes[key] = Outcome(final, ()), hit
         return known[0]
 
-    def _completions(self, pairs: Sequence[OpenPairs]) -> _Completions:
+    def _completions(self, pairs: Sequence[OpenPairs]) -> Completions:
         """How the hits of some pairs are completed, given what is retained now."""
         if self._version != self._registry.version:
             self._version = self._registry.version
@@ -175,7 +170,7 @@ class ResidualTests:
             strings = {string for one in leaves.values() for string in one.strings}
             if missing := [one for one in strings if one is not None and one not in self._values]:
                 self._know(missing)
-        return _Completions(leaves, self._relations, self._bound)
+        return Completions(leaves, self._relations, self._bound)
 
     def _relations(self, left: Relation, right: Relation) -> Relations:
         return Relations(
@@ -190,7 +185,7 @@ class ResidualTests:
         """The rows below thresholds that are above one number, and at most another."""
         known = self._thresholds.get(id(at))
         if known is None:
-            known = self._thresholds[id(at)] = _Thresholds(at)
+            known = self._thresholds[id(at)] = Thresholds(at)
         return known.reached(above, most)
 
     def _seen(self, pairs: OpenPairs, plan: Plan) -> list[Seen]:
@@ -253,83 +248,6 @@ class ResidualTests:
         self._values.update((number, found.get(number)) for number in strings)
 
 
-class _Completions:
-    """Completes hits for pairs of documents with some leaves.
-
-    The rest of a hit that needs no strings is the same for all documents of the same structures,
-    any other for those that have the same strings, too; the leaves of a document are bound once.
-    """
-
-    def __init__(
-        self,
-        leaves: Mapping[int, DocumentLeaves],
-        relations: Callable[[Relation, Relation], Relations],
-        bound: Callable[[Iterable[tuple[LeafPosition, int | None]]], Relation],
-    ) -> None:
-        self._leaves = leaves
-        self._relations = relations
-        self._bind = bound
-        self._bound: dict[int, Relation] = {}
-        self._before: dict[Key, list[tuple[Trie, set[Binding]]]] = {}
-
-    def key(self, hit: Hit, left: int, right: int) -> Key:
-        """Pairs of one key have the same rows and heads.  They refer to the hits, and the leaves to
-        the positions: no identity is used again meanwhile."""
-        program = hit.program
-        if not program.rest and None not in program.sides:
-            return (id(hit),)
-        one, other = self._leaves[left], self._leaves[right]
-        key = id(hit), id(one.positions), id(other.positions)
-        return key if program.structural else (*key, tuple(one.strings), tuple(other.strings))
-
-    def of(self, key: Key, hit: Hit, left: int, right: int) -> list[tuple[Trie, set[Binding]]]:
-        """The rows of R_T that hold for a pair with a key, and the heads for which they do."""
-        found = self._before.get(key)
-        if found is None:
-            if len(self._before) >= _BOUND:
-                self._before.clear()
-            found = self._before[key] = self._complete(hit, left, right)
-        return found
-
-    def _complete(self, hit: Hit, left: int, right: int) -> list[tuple[Trie, set[Binding]]]:
-        bindings: Iterable[Binding] = hit.bindings
-        if None in hit.program.sides:
-            bindings = _with_strings(hit, self._leaves[left])
-        relations = _NO_RELATIONS
-        if hit.program.rest:
-            relations = self._relations(self._relation(left), self._relation(right))
-        return list(hit.program.complete(hit.at, bindings, relations))
-
-    def _relation(self, document: int) -> Relation:
-        found = self._bound.get(document)
-        if found is None:
-            if len(self._bound) >= _BOUND:
-                self._bound.clear()
-            found = self._bound[document] = self._bind(_leaves(self._leaves[document]))
-        return found
-
-
-class _Thresholds:
-    """The rows of a place of R_T whose next column is a threshold, the last one, in its order: of
-    those up to a likeness the places are found by bisection."""
-
-    def __init__(self, at: Trie) -> None:
-        # The place is retained: its identity is not used again meanwhile.
-        self.at = at
-        self._thresholds = sorted(at)
-        self._rows: dict[tuple[int, int], Trie] = {}
-
-    def reached(self, above: int, most: int) -> Trie:
-        """The rows of thresholds above one number, and at most another."""
-        place = bisect_right(self._thresholds, above), bisect_right(self._thresholds, most)
-        rows = self._rows.get(place)
-        if rows is None:
-            rows = self._rows[place] = {}
-            for threshold in self._thresholds[slice(*place)]:
-                rows.update(self.at[threshold])
-        return rows
-
-
 def _documents_of(pairs: Sequence[OpenPairs]) -> set[int]:
     """The documents whose leaves the hits of some pairs need."""
     asking: set[int] = set()
@@ -338,21 +256,3 @@ def _documents_of(pairs: Sequence[OpenPairs]) -> set[int]:
             asking.add(some.document)
             asking.update(some.others)
     return asking
-
-
-def _leaves(document: DocumentLeaves) -> Iterator[tuple[LeafPosition, int | None]]:
-    return zip(document.positions, document.strings, strict=True)
-
-
-def _with_strings(hit: Hit, left: DocumentLeaves) -> Iterable[Binding]:
-    """The bindings of a hit, with the left document's strings instead of their positions.
-
-    A slice may still have a leaf whose row was dropped, since no query reaches it any more: it is
-    in no match.
-    """
-    string_at = dict(_leaves(left))
-    return [
-        tuple([string_at[one] if isinstance(one, LeafPosition) else one for one in binding])
-        for binding in hit.bindings
-        if all(one in string_at for one in binding if isinstance(one, LeafPosition))
-    ]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xscl.join_stage.likeness import Measures, Tokens, alike_pairs
+from xscl.join_stage.likeness import alike_pairs
 from xscl.join_stage.plan import ALIKE, Plan
 from xscl.join_stage.registry import Registry
 from xscl.join_stage.relational.relations import numbers, recreate
+from xscl.join_stage.tokens import TokenNumbers, Tokens
 from xscl.templates import Edge
 
 if TYPE_CHECKING:
@@ -26,12 +27,11 @@ class AlikeStrings:
     """The strings in the relations that are alike."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, registry: Registry, measures: Measures
+        self, connection: duckdb.DuckDBPyConnection, registry: Registry, tokens: Tokens
     ) -> None:
         self._connection = connection
         self._registry = registry
-        self._texts: dict[int, str] = {}
-        self._tokens = Tokens(measures, self._texts.get)
+        self._tokens = tokens
 
     def relate(self, plan: Plan, rows: str) -> None:
         """Fills the relations of a plan's measures; `rows` is the relation of its rows."""
@@ -54,11 +54,12 @@ class AlikeStrings:
         """Those of documents of which at least one is new."""
         found: Pairs = set()
         for left, right in (("bound_w", "bound"), ("bound", "bound_w")):
-            some = [self._strings(one, of) for one, of in ((left, lefts), (right, rights))]
             assert edge.measure is not None
-            sets = [{one: self._tokens.of(edge.measure, one) for one in each} for each in some]
-            found.update(alike_pairs(self._tokens.measures, edge.measure, least, *sets))
-        self._texts.clear()
+            one, other = (
+                self._tokens_of(edge.measure, relation, spines)
+                for relation, spines in ((left, lefts), (right, rights))
+            )
+            found.update(alike_pairs(self._tokens.measures, edge.measure, least, one, other))
         return found
 
     def _within(self, edge: Edge, lefts: str, rights: str) -> Pairs:
@@ -67,20 +68,25 @@ class AlikeStrings:
             f"SELECT DISTINCT l.s, r.s FROM bound l JOIN bound r USING (doc) "
             f"WHERE l.s >= 0 AND r.s >= 0 AND l.spine IN ({lefts}) AND r.spine IN ({rights})"
         ).fetchall()
-        for spines in (lefts, rights):
-            self._strings("bound", spines)
         assert edge.measure is not None
-        found = {(a, b, self._tokens.likeness(edge.measure, a, b)) for a, b in pairs}
-        self._texts.clear()
-        return found
+        for spines in (lefts, rights):
+            self._tokens_of(edge.measure, "bound", spines)
+        return {(a, b, self._tokens.likeness(edge.measure, a, b)) for a, b in pairs}
 
-    def _strings(self, relation: str, spines: str) -> list[int]:
-        rows = self._connection.execute(
-            f"SELECT DISTINCT s, value FROM {relation} JOIN strings ON id = s "
-            f"WHERE s >= 0 AND spine IN ({spines})"
+    def _tokens_of(self, measure: str, relation: str, spines: str) -> dict[int, TokenNumbers]:
+        """The strings of some spines in a relation, with their tokens."""
+        found = self._connection.execute(
+            f"SELECT DISTINCT s FROM {relation} WHERE s >= 0 AND spine IN ({spines})"
         ).fetchall()
-        self._texts.update(rows)
-        return [string for string, _ in rows]
+        strings = {string for (string,) in found}
+        if missing := self._tokens.missing(measure, strings):
+            texts = self._connection.execute(
+                "SELECT id, value FROM strings WHERE id IN (SELECT unnest(?::BIGINT[]))",
+                [list(missing)],
+            ).fetchall()
+            for string, text in texts:
+                self._tokens.of(measure, string, text)
+        return {string: self._tokens.of(measure, string) for string in strings}
 
 
 def _spines(plan: Plan, node: int, rows: str) -> str:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from xscl.join_stage.batch import Accepted, Batch
 from xscl.join_stage.batch_join import Rows, Wanted
-from xscl.join_stage.likeness import Measures
 from xscl.join_stage.plan import Plan
 from xscl.join_stage.registry import Registry
 from xscl.join_stage.relational.alike_strings import AlikeStrings
@@ -27,6 +26,7 @@ from xscl.join_stage.relational.value_join import (
     join_values,
     note_joining_paths,
 )
+from xscl.join_stage.tokens import Tokens
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,14 +42,14 @@ class RelationalJoin:
         connection: duckdb.DuckDBPyConnection,
         registry: Registry,
         state: JoinState,
-        measures: Measures,
+        tokens: Tokens,
     ) -> None:
         self._connection = connection
         self._registry = registry
         self._state = state
         self._queries = QueryRelations(connection, registry)
         self._retention = Retention(connection, registry, state)
-        self._alike = AlikeStrings(connection, registry, measures)
+        self._alike = AlikeStrings(connection, registry, tokens)
         self._latest: int | None = None
         # The latest time before the batch that was joined elsewhere.
         self._before: int | None = None

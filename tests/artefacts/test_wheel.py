@@ -59,7 +59,7 @@ def test_every_sample_module_imports(installed: Path, tmp_path: Path) -> None:
 def test_demo(wheel: Path, installed: Path, tmp_path: Path) -> None:
     queries = zipfile.ZipFile(wheel).read(QUERIES).decode()
     names = re.findall(r"^--\s*name:\s*(\S+)", queries, re.MULTILINE)
-    assert len(names) == 5
+    assert len(names) == 6
     done = run(installed / "xscl", "demo", cwd=tmp_path)
     lines = [line for line in done.stdout.splitlines() if any(name in line for name in names)]
     assert len(lines) >= 20

@@ -15,7 +15,21 @@ from typing import NamedTuple
 
 import regex
 
-__all__ = ["MEASURES", "WHOLE", "Alike", "alike_of", "degree", "likeness", "share", "tokens"]
+__all__ = [
+    "BOUNDARY",
+    "COUNTS",
+    "MEASURES",
+    "UNSPACED",
+    "WHOLE",
+    "Alike",
+    "alike_of",
+    "degree",
+    "folded",
+    "kind",
+    "likeness",
+    "share",
+    "tokens",
+]
 
 MEASURES = ("words", "containment", "trigrams")
 """Jaccard's index of the words; the part of the fewer words that are among the others; Jaccard's
@@ -25,13 +39,17 @@ WHOLE = 1_000_000
 """The likeness of equal sets."""
 
 _OPERATOR = regex.compile(rf"similar\(({'|'.join(MEASURES)})\) >= (1|0\.[0-9]{{1,6}})")
-# A run of a script that is written without spaces, and a boundary of words (UAX #29).
-_UNSPACED = regex.compile(
+UNSPACED = regex.compile(
     r"(?V1)[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]"
     r"&&[\p{L}\p{M}\p{N}]]+"
 )
-_BOUNDARY = regex.compile(r"(?wV1)\b")
-_COUNTS = regex.compile(r"[\p{L}\p{N}]")
+"""A run of a script that is written without spaces."""
+
+BOUNDARY = regex.compile(r"(?wV1)\b")
+"""A boundary of words (UAX #29)."""
+
+COUNTS = regex.compile(r"[\p{L}\p{N}]")
+"""What is in a word."""
 
 
 class Alike(NamedTuple):
@@ -65,6 +83,15 @@ def alike_of(operator: str) -> Alike | None:
     return Alike(found[1], int(whole) * WHOLE + int(decimals.ljust(6, "0")))
 
 
+def folded(text: str) -> str:
+    """A text as it is compared.
+
+    >>> folded("ＸＹ STRASSE"), folded("straße")
+    ('xy strasse', 'strasse')
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
 def tokens(measure: str, text: str) -> frozenset[str]:
     """The tokens of a text, by a measure.
 
@@ -73,22 +100,31 @@ def tokens(measure: str, text: str) -> frozenset[str]:
     >>> sorted(tokens("trigrams", "J. Doe")), tokens("words", "…")
     ([' do', '. d', 'doe', 'j. '], frozenset())
     """
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = folded(text)
     if measure == "trigrams":
         text = " ".join(text.split())
         return frozenset(text[i : i + 3] for i in range(max(1, len(text) - 2))) - {""}
     if text.isascii():
         runs: list[str] = []
     else:
-        runs = _UNSPACED.findall(text)
-        text = _UNSPACED.sub(" ", text)
-    words = {word for word in _BOUNDARY.split(text) if _COUNTS.search(word)}
+        runs = UNSPACED.findall(text)
+        text = UNSPACED.sub(" ", text)
+    words = {word for word in BOUNDARY.split(text) if COUNTS.search(word)}
     for run in runs:
         words.update(map("".join, pairwise(run)) if len(run) > 1 else run)
     return frozenset(words)
 
 
 _tokens = lru_cache(maxsize=50_000)(tokens)
+
+
+def kind(measure: str) -> str:
+    """The kind of tokens that a measure compares: measures of one kind have the same.
+
+    >>> {kind("words"), kind("containment")}, kind("trigrams")
+    ({'words'}, 'trigrams')
+    """
+    return measure if measure == "trigrams" else "words"
 
 
 def share(one: str, other: str, measure: str = "words") -> float:

@@ -1,4 +1,4 @@
-"""`xscl demo`: five standing queries over the bundled sample feeds, a question each.
+"""`xscl demo`: six standing queries over the bundled sample feeds, a question each.
 
 On a terminal the matches come one by one, slowly enough to be read.  The rate at the end is that of
 all queries together, over feeds that have been read, by an engine that has its queries.
@@ -34,7 +34,7 @@ _MEASURED, _APART = 0.3, 30 * 86_400
 @click.command()
 @click.option("--fast", is_flag=True, help="All without a pause after each match.")
 def demo(fast: bool) -> int:
-    """Runs five queries over two weeks of sample feeds."""
+    """Runs six queries over two weeks of sample feeds."""
     from xscl import samples
 
     console = Console(highlight=False)

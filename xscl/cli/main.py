@@ -15,7 +15,7 @@ from xscl.cli.helping.versions import VERSION
 __all__ = ["cli", "main"]
 
 _COMMANDS = {
-    "demo": ("demo", "Runs five queries over two weeks of sample feeds."),
+    "demo": ("demo", "Runs six queries over two weeks of sample feeds."),
     "sample": ("sample", "Writes the demo's feeds and queries into a folder, to start from."),
     "run": ("run", "Runs queries over documents, and writes their matches."),
     "watch": (

@@ -14,7 +14,7 @@ from lark import Token
 
 from xscl.language.build import DEEPEST, Branch, Builder, Node, as_branch, as_token
 from xscl.language.checks.functions import NO_MEASURE, WRAPPING, not_wrapping
-from xscl.language.checks.likeness import NO_LEAST, millionths
+from xscl.language.checks.likeness import ENOUGH, NO_LEAST, NO_UNLIKENESS, millionths
 from xscl.language.checks.names import unquoted
 from xscl.language.patterns.refused import JOINED
 from xscl.language.problems import Unreadable
@@ -139,7 +139,7 @@ def _predicate(builder: Builder, node: Branch, depth: int) -> Predicate:
             return Comparison(str(operator), first, _side(builder, as_branch(right), depth), at)
     # A call that is compared with nothing.
     if _is_likeness(node):
-        builder.note(at, f"found `similar()` compared with nothing; {_ENOUGH}")
+        builder.note(at, f"found `similar()` compared with nothing; {ENOUGH}")
         return Comparison("=", Literal("", at), Literal("", at), at)
     side = _side(builder, node, depth)
     if isinstance(side, Wrapped):
@@ -148,11 +148,12 @@ def _predicate(builder: Builder, node: Branch, depth: int) -> Predicate:
     return Comparison("=", side, side, at)
 
 
-_ENOUGH = "say how alike is enough, as in `similar(x, y) >= 0.6`"
-
-
 def _is_likeness(node: Branch) -> bool:
     return node.data == "wrapped" and str(node.children[0]) == "similar"
+
+
+def _has_likeness(node: Branch) -> bool:
+    return any(map(_is_likeness, node.iter_subtrees()))
 
 
 def _likeness(
@@ -164,7 +165,9 @@ def _likeness(
     call, number = sides if _is_likeness(sides[0]) else sides[::-1]
     arguments = [as_branch(child) for child in call.children[1:]]
     if sign != (">=" if call is sides[0] else "<=") or number.data != "constant":
-        builder.note(at, f"found `similar()` compared otherwise; {_ENOUGH}")
+        unlike = sign == ("<" if call is sides[0] else ">")
+        instead = NO_UNLIKENESS if unlike else ENOUGH
+        builder.note(at, f"found `similar()` compared otherwise; {instead}")
         return nothing
     if len(arguments) not in (2, 3):
         said = f"found {len(arguments)}: two values, and a measure where it is not 'words'"
@@ -249,7 +252,10 @@ def _wrapped(builder: Builder, node: Branch, depth: int) -> Side:
     name = str(node.children[0])
     arguments = [as_branch(child) for child in node.children[1:]]
     if name not in WRAPPING:
-        builder.note(at, not_wrapping(name))
+        if name.lower() == "not" and any(map(_has_likeness, arguments)):
+            builder.note(at, f"`{name}` is not part of the language of joins; {NO_UNLIKENESS}")
+        else:
+            builder.note(at, not_wrapping(name))
     elif len(arguments) != 1:
         builder.note(at, f"`{name}()` takes 1 argument, found {len(arguments)}")
     else:

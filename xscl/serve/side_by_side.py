@@ -1,20 +1,21 @@
 """A match and its documents -> these side by side, what joined them marked in both.
 
 Each document's text comes in pieces, of which those with a `mark` are the values of the joined
-value of that number.
+value of that number, or the words that alike texts share.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 from pydantic import BaseModel, Field
 
 from xscl.documents.document import Document, document_of, is_small
-from xscl.documents.marked import Place, marked_text
+from xscl.documents.marked import Mark, Place, marked_text
 from xscl.documents.trees import content_of, parsed
 from xscl.engine import Engine
 from xscl.errors import DocumentError, XSCLError
@@ -22,6 +23,7 @@ from xscl.language.syntax import Query
 from xscl.serve.summarised import summary_of
 from xscl.sinks.summaries import Part, part
 from xscl.why import JoinedNodes, conditions_of, joined_nodes
+from xscl.xpath_stage.texts.shared_tokens import stretches
 
 __all__ = ["DocumentInfo", "Gone", "MarkedDocument", "SideBySide", "as_held", "info_of"]
 
@@ -57,7 +59,7 @@ class MarkedDocument(DocumentInfo):
 
 class JoinedValue(BaseModel):
     """What joined the documents: an equality as it is written, and some of the values that it
-    holds for."""
+    holds for; or a likeness, and some of the words that both sides share."""
 
     mark: int
     text: str
@@ -104,8 +106,16 @@ def _side_by_side(
     documents = [_document(envelope) for envelope in envelopes]
     joined = [] if query is None or query.language.timed else _joined(query, documents, match)
     marks: list[dict[Place, int]] = [{} for _ in documents]
+    alike: list[dict[Place, list[_Shared]]] = [{} for _ in documents]
     values: dict[int, JoinedValue] = {}
     for one in joined:
+        if one.measure is not None:
+            mark = len(values) + 1
+            for shares, shared in zip(alike, one.shared, strict=True):
+                for node, tokens in shared.items():
+                    shares.setdefault(node, []).append((mark, one.measure, tokens))
+            values[mark] = JoinedValue(mark=mark, text=one.text, values=_shown(one))
+            continue
         # Nodes that several equalities join, as of three documents, are one value.
         known = {
             number
@@ -122,12 +132,39 @@ def _side_by_side(
     return SideBySide(
         summary=summary,
         documents=[
-            _marked(document, envelope, own)
-            for document, envelope, own in zip(documents, envelopes, marks, strict=True)
+            _marked(document, envelope, _in_parts(shares) | own)
+            for document, envelope, shares, own in zip(
+                documents, envelopes, alike, marks, strict=True
+            )
         ],
         joined=list(values.values()),
         result=_laid_out(match["result"]),
     )
+
+
+_Shared = tuple[int, str, frozenset[str]]
+"""A mark, and the tokens by a measure that have it."""
+
+
+def _in_parts(shares: Mapping[Place, Sequence[_Shared]]) -> dict[Place, Mark]:
+    """The marks of nodes that share tokens with others: parts of what is in them."""
+    return {node: partial(_parts, some) for node, some in shares.items()}
+
+
+def _parts(shared: Sequence[_Shared], text: str) -> list[tuple[int, int, int]]:
+    """The parts of a text that are of some tokens; of what has several marks the first one."""
+    marked = dict[int, int]()
+    for number, measure, tokens in shared:
+        for start, end in stretches(measure, text, tokens):
+            for at in range(start, end):
+                marked.setdefault(at, number)
+    parts = list[tuple[int, int, int]]()
+    for at, number in sorted(marked.items()):
+        if parts and parts[-1][1:] == (at, number):
+            parts[-1] = parts[-1][0], at + 1, number
+        else:
+            parts.append((at, at + 1, number))
+    return parts
 
 
 def info_of(envelope: Mapping[str, object]) -> DocumentInfo:
@@ -162,7 +199,7 @@ def _joined(
 
 
 def _marked(
-    document: Document, envelope: Mapping[str, object], marks: Mapping[Place, int]
+    document: Document, envelope: Mapping[str, object], marks: Mapping[Place, Mark]
 ) -> MarkedDocument:
     text = marked_text(document, marks)
     pieces = [Piece(text=words, mark=mark) for words, mark in text.pieces]

@@ -2,6 +2,12 @@
 
     2026-06-09T08:00:00Z promo  “Beginning RSS” followed 7 days later by “RSS in use”; t = u: “RSS”
 
+Of texts that are joined by likeness it says how alike they are, and the words of the left one that
+both have, `…` for others between them; on a terminal these are bold wherever the text is written:
+
+    2026-06-09T08:00:00Z same  “RSS feeds in use” and “RSS in use”; similar(t, u) >= 0.7: 0.75,
+    “RSS … in use”
+
 A match of a pattern or an event query is its result where the query has a SELECT, else its events:
 
     2026-06-09T08:00:00Z quiet  a “Beginning RSS” (https://…), 7 days later b “RSS in use”
@@ -32,8 +38,9 @@ from xscl.printable import one_line
 from xscl.sinks.entries import in_json, in_xml, named
 from xscl.sinks.summaries import Part, part, summary
 from xscl.times import rfc3339, span
-from xscl.why import Conditions, Joined, JoinedValues, conditions_of
-from xscl.why.joined_values import Place
+from xscl.why import Closest, Conditions, Joined, JoinedValues, conditions_of
+from xscl.why.joined.values import Place
+from xscl.xpath_stage.texts.shared_tokens import stretches
 
 __all__ = ["Sentences", "closing_table", "takes_links"]
 
@@ -68,20 +75,26 @@ class Sentences:
 
     def sentence(self, match: Match) -> Text:
         """A match in one line."""
-        return Text.assemble(*self._parts(match))
+        parts, joined = self._parts(match)
+        text = Text.assemble(*parts)
+        for most in (one.closest for one in joined if one.closest is not None):
+            for value in {most.left, most.right}:
+                _embolden(text, most, value)
+        return text
 
     def plain(self, match: Match) -> str:
         """A match in one line, without styles."""
-        return "".join([text for text, _ in self._parts(match)])
+        return "".join([text for text, _ in self._parts(match)[0]])
 
-    def _parts(self, match: Match) -> list[_Part]:
+    def _parts(self, match: Match) -> tuple[list[_Part], list[Joined]]:
+        """A match in parts, and what joins its documents."""
         parts: list[_Part] = [(f"{rfc3339(match.time)} ", "dim")]
         if match.retracts:
             parts.append(("taken back ", "bold red"))
         parts.append((f"{one_line(match.query, _LONGEST_TITLE)}  ", "bold cyan"))
         made, asked = recipe(match), self._of(match.query)
         if made is None or asked is None:
-            return [*parts, *self._of_result(match)]
+            return [*parts, *self._of_result(match)], []
         outputs, variables = made
         conditions = asked.conditions
         said = self._selected(match) if asked.selects else None
@@ -103,8 +116,10 @@ class Sentences:
         )
         for one in joined:
             parts += (("; ", ""), (f"{one_line(one.text, _LONGEST_VALUE)}: ", "dim"))
+            if one.closest is not None:
+                parts.append((f"{one.closest.number}, ", ""))
             parts.append((_listed(one), ""))
-        return parts
+        return parts, joined
 
     def _selected(self, match: Match) -> Part | None:
         """What the SELECT of a join or a filter, which has one, makes, if that says something."""
@@ -247,6 +262,18 @@ def _title_and_link(output: BoundNode) -> tuple[str, str | None]:
         return title, link
     title, around = named(islice(in_xml(parent), _NAMED))
     return title, link or around
+
+
+def _embolden(text: Text, most: Closest, value: str) -> None:
+    """Makes the words that two values share bold wherever a sentence has one of these."""
+    tokens = most.shared
+    for shown in {f"“{one_line(value, longest)}”" for longest in (_LONGEST_TITLE, _LONGEST_VALUE)}:
+        words = stretches(most.measure, shown, tokens)
+        at = text.plain.find(shown)
+        while at >= 0:
+            for start, end in words:
+                text.stylize("bold", at + start, at + end)
+            at = text.plain.find(shown, at + len(shown))
 
 
 def _listed(joined: Joined) -> str:

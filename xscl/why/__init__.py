@@ -7,6 +7,7 @@
     timing.py      an operator, documents -> whether they differ, and are in its time
     comparisons.py a comparison, what is left -> its finding
     near_values.py, near_names.py, filter_values.py: what all but met a condition
+    alike_values.py  the values that are most alike, and the tokens that they share
     judge.py       a query and one document for each block -> the findings of all conditions
     sequences/     a pattern and documents for its events -> the same
     automata/      an automaton and documents -> its runs, arc by arc
@@ -15,13 +16,13 @@
     funnel.py      a query and many documents -> how many come through each condition
       operator_tallies.py, by pairs.py
     hint.py        a query that has found nothing -> the first condition that nothing came through
-    joined_values.py  a match -> the values that its documents have in common
-    joined_nodes.py   a match -> their nodes that have these
+    joined/         a match -> the values that its documents have in common, and their nodes
 
 Stage 1 and stage 2 take no part in it: libxml2 evaluates the blocks' paths, a few joins in Python
 the comparisons; so it is also a check of the engine.
 """
 
+from xscl.why.alike_values import Closest
 from xscl.why.automata import (
     AutomatonFunnel,
     AutomatonWhy,
@@ -41,8 +42,7 @@ from xscl.why.events import Reading, funnel_of_events, lacking, read_by_events, 
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
 from xscl.why.hint import Names, missing_name, where_lost
-from xscl.why.joined_nodes import JoinedNodes, joined_nodes
-from xscl.why.joined_values import Joined, JoinedValues
+from xscl.why.joined import Joined, JoinedNodes, JoinedValues, joined_nodes
 from xscl.why.judge import why
 from xscl.why.patterns import pattern_of
 from xscl.why.report import Funnel, Why, as_text
@@ -51,6 +51,7 @@ from xscl.why.sequences import funnel_of_sequence, read_by_pattern, why_sequence
 __all__ = [
     "AutomatonFunnel",
     "AutomatonWhy",
+    "Closest",
     "Conditions",
     "Finding",
     "Funnel",

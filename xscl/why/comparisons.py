@@ -10,21 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from operator import itemgetter
 
+from xscl.why.alike_values import closest
 from xscl.why.blocks import NOT_TOGETHER, JudgedBlock
 from xscl.why.conditions import Conjunct, Side
 from xscl.why.findings import Finding, values_of
-from xscl.why.near_values import Group, near_equal
+from xscl.why.near_values import near_equal
 from xscl.why.relations import Cell, Relation, beside, narrowed
 from xscl.xpath_stage import alike_of, compared, double_of
-from xscl.xpath_stage.texts.likeness import WHOLE, likeness, tokens
 
 __all__ = ["Ground", "judge_comparison", "narrowed_by", "needed_after"]
 
 _MOST_PAIRS = 1_000
-_SHOWN = 12
-"""The maximal number of tokens that are shown of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,45 +90,12 @@ def _satisfied(
         for b in right
         if compared(a, conjunct.operator, b)
     ]
-    closest = _closest(conjunct.operator, [([a], [b]) for a, b in holding])
-    firsts = (None, None) if closest is None else closest.pair
+    most = closest(conjunct.operator, [([a], [b]) for a, b in holding])
+    firsts = (None, None) if most is None else most.pair
     left, right = (
         values_of(_sorted(pair[side] for pair in holding), firsts[side]) for side in (0, 1)
     )
-    return replace(finding, left=left, right=right, note=None if closest is None else closest.words)
-
-
-@dataclass(frozen=True, slots=True)
-class _Closest:
-    """The two values that are most alike, and what they share, in words."""
-
-    pair: tuple[str, str]
-    words: str
-
-
-def _closest(operator: str, groups: Sequence[Group]) -> _Closest | None:
-    """Those of some groups; None where none are alike, or it is another operator."""
-    alike = alike_of(operator)
-    if alike is None:
-        return None
-    pairs = ((a, b) for some in groups for a in some[0] for b in some[1] if a is not None and b)
-    sets = (
-        (tokens(alike.measure, a), tokens(alike.measure, b), (a, b))
-        for a, b in islice(pairs, _MOST_PAIRS)
-    )
-    degrees = ((likeness(alike.measure, one, other), one, other, pair) for one, other, pair in sets)
-    found = max(degrees, key=itemgetter(0), default=None)
-    if found is None or not found[0]:
-        return None
-    degree, one, other, pair = found
-    parts = [("both have", one & other), ("only left", one - other), ("only right", other - one)]
-    shown = "; ".join(f"{what}: {_shown(some)}" for what, some in parts if some)
-    return _Closest(pair, f"likeness {degree / WHOLE:.3g}; {shown}")
-
-
-def _shown(tokens: Collection[str]) -> str:
-    some = sorted(tokens)
-    return ", ".join(some[:_SHOWN]) + (", …" if len(some) > _SHOWN else "")
+    return replace(finding, left=left, right=right, note=None if most is None else most.words)
 
 
 def _failed(
@@ -142,10 +106,10 @@ def _failed(
     groups = beside(some, conjunct.left.text, conjunct.right.text)
     left, right = (_sorted(value for group in groups for value in group[side]) for side in (0, 1))
     near = near_equal(groups) if conjunct.operator == "=" else None
-    closest = _closest(conjunct.operator, groups)
+    most = closest(conjunct.operator, groups)
     firsts = (None, None) if near is None else (near.left, near.right)
-    if closest is not None:
-        firsts = closest.pair
+    if most is not None:
+        firsts = most.pair
     finding = replace(
         finding,
         left=values_of(left, firsts[0]),
@@ -159,8 +123,8 @@ def _failed(
             hint = ground.of(side).lost(side) if ground.blocks else None
             words, note = hint or (None, "no such node")
             return replace(finding, near=words, note=f"{side.text}: {note}")
-    if closest is not None:
-        return replace(finding, note=closest.words)
+    if most is not None:
+        return replace(finding, note=most.words)
     if near is None:
         return replace(finding, note=_note(conjunct.operator, [*left, *right]))
     return finding

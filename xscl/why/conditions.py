@@ -21,7 +21,7 @@ from xscl.times import span
 from xscl.why.patterns import Pattern, pattern_of
 from xscl.why.relations import Cell, Relation
 from xscl.why.trees import Node, along
-from xscl.xpath_stage import apply
+from xscl.xpath_stage import alike_of, apply
 
 __all__ = ["Conditions", "Conjunct", "Operator", "Side", "conditions_of"]
 
@@ -64,6 +64,12 @@ class Conjunct:
     def operands(self) -> list[Side]:
         """The sides that are about variables."""
         return [side for side in (self.left, self.right) if side.block is not None]
+
+    @property
+    def joins(self) -> bool:
+        """Whether it says what two blocks have in common: an equality or a likeness of theirs."""
+        common = self.operator == "=" or alike_of(self.operator) is not None
+        return common and self.block is None and len(self.operands) == 2
 
     @property
     def constants(self) -> list[Relation]:

@@ -267,14 +267,16 @@ def test_an_unwritable_output_exits_1(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_demo_shows_all_five_queries(folder: Path) -> None:
+def test_demo_shows_all_six_queries(folder: Path) -> None:
     done = xscl("demo", at=folder)
     assert done.returncode == 0
-    for query in ("reviewed", "author_on_subject", "cross_post", "common_reference", "answered"):
+    news = ("common_reference", "answered", "retold")
+    for query in ("reviewed", "author_on_subject", "cross_post", *news):
         assert f"Z {query}  " in done.stdout
         assert f"Z {query}  <" not in done.stdout
     assert "probably tell the same story.\n2026-06-02T05:40:00Z common_reference" in done.stdout
-    assert "\n5 queries together: 102 matches" in done.stdout
+    assert "; similar(title1, title2) >= 0.5: 0.714, “Harbour wall vote … a recount”" in done.stdout
+    assert "\n6 queries together: 106 matches" in done.stdout
     assert " items/s." in done.stdout
 
 

@@ -109,6 +109,23 @@ def test_json(value: Any, data: st.DataObject) -> None:
         assert json.loads(said) == chosen
 
 
+def odd_ones(text: str) -> list[tuple[int, int, int]]:
+    """Every second character."""
+    return [(at, at + 1, 1) for at in range(1, len(text), 2)]
+
+
+@drawn(40)
+@given(JSON, st.data())
+def test_parts_of_a_text(value: Any, data: st.DataObject) -> None:
+    document = Document(0, "S", "d", 0, json.dumps(value), json=True)
+    values = json_values(value)
+    number = data.draw(st.integers(0, len(values) - 1))
+    marked = marked_text(document, {(number, None): odd_ones})
+    assert whole(marked) == whole(marked_text(document, {}))
+    if isinstance(values[number], str):
+        assert json.loads(f'"{of_mark(marked, 1)}"') == values[number][1::2]
+
+
 @pytest.mark.parametrize(
     ("text", "marks", "pieces"),
     [
@@ -122,6 +139,19 @@ def test_json(value: Any, data: st.DataObject) -> None:
                 ('">', None),
                 ("x", 1),
                 ("</b>\n  <b/>\n</a>", None),
+            ],
+        ),
+        (
+            '<a k="&quot;&lt;">R&amp;D<b>xy</b></a>',
+            {(0, "k"): odd_ones, (0, None): odd_ones},
+            [
+                ('<a k="&quot;', None),
+                ("&lt;", 1),
+                ('">R', None),
+                ("&amp;", 1),
+                ("D<b>x", None),
+                ("y", 1),
+                ("</b></a>", None),
             ],
         ),
         (

@@ -15,7 +15,7 @@ from unittest import mock
 
 import xscl
 from xscl.documents import bodies
-from xscl.join_stage import processor
+from xscl.join_stage import likeness, processor
 from xscl.join_stage.in_process import channels, signatures, view_cache
 from xscl.join_stage.in_process import join as in_process
 
@@ -24,6 +24,7 @@ __all__ = ["USUAL", "WAYS", "Way"]
 _SMALL: Mapping[ModuleType, Mapping[str, int]] = {
     channels: {"_MOST_PARTS": 2},
     in_process: {"_LONG": 1, "_WIDE": 4, "_EXCESSIVE": 12, "_UNSETTLED": 2},
+    likeness: {"_FEWEST": 3, "_CACHED": 5},
     processor: {"_LEAVES": 5, "_FEW": 2},
     signatures: {
         "_PROBED": 4,

@@ -115,6 +115,18 @@ def test_a_question_is_asked_and_its_match_read(browser: Browser) -> None:
         expect(page.locator(".card-body")).to_be_hidden()
 
 
+def test_the_words_that_alike_texts_share_are_marked(browser: Browser) -> None:
+    query = "-- name: same\nS//book[t->t] JOIN {similar(t, u) >= 0.5} S//blog[t->u]"
+    with serving(query) as asking, opened(browser, asking.port) as page:
+        asking.publish("d1", "<book><t>Streams that join</t></book>", 0)
+        asking.publish("d2", "<blog><t>Streams, how they JOIN: that</t></blog>", 1)
+        sides = page.locator(".side")
+        expect(sides).to_have_count(2)
+        marks = [side.locator("mark").all_inner_texts() for side in sides.all()]
+        assert marks == [["Streams that join"], ["Streams", "JOIN", "that"]]
+        expect(page.locator(".joined li mark")).to_have_text("“Streams that join”")
+
+
 def test_an_error_is_shown_at_its_place(browser: Browser, server: Asking) -> None:
     with opened(browser, server.port, "ask") as page:
         page.locator("#editor").fill(

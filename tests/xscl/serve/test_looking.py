@@ -89,6 +89,34 @@ def test_large_documents_are_shown_as_far_as_it_goes(server: Asking) -> None:
     assert second["pieces"][0]["text"].startswith("<blog><title>")
 
 
+def test_the_words_that_alike_texts_share_are_marked(server: Asking) -> None:
+    """Each with the number of its likeness; where two share a word, with the first one's."""
+    chain = (
+        "JOIN {similar(a, b) >= 0.3} S//r[t->b] "
+        "FOLLOWED BY {similar(b, c) >= 0.5 AND k = l} S//q[t->c][k->l]"
+    )
+    server.post("/queries", status=201, text=f"-- name: alike\nS//r[t->a][k->k] {chain}")
+    server.publish("r1", "<r><t>Ferry runs aground &amp; sinks</t><k>7</k></r>", 1)
+    server.publish("r2", "<r><t>FERRY aground: 40 rescued</t></r>", 1)
+    server.publish("q1", "<q><t>40 rescued, ferry lost</t><k>7</k></q>", 2)
+    (match,) = [
+        one
+        for one in server.get("/matches", query="alike")["matches"]
+        if "r2" in one["documents"][1]
+    ]
+    shown = server.get(f"/matches/{match['id']}")
+    assert [marked(one) for one in shown["documents"]] == [
+        [(1, "Ferry"), (1, "aground"), (3, "7")],
+        [(1, "FERRY aground"), (2, "40 rescued")],
+        [(2, "40 rescued"), (2, "ferry"), (3, "7")],
+    ]
+    assert [(one["mark"], one["values"]) for one in shown["joined"]] == [
+        (1, ["Ferry", "aground"]),
+        (2, ["FERRY", "40 rescued"]),
+        (3, ["7"]),
+    ]
+
+
 def test_of_a_cancelled_query_nothing_is_marked(server: Asking) -> None:
     (match,) = server.get("/matches")["matches"]
     server.post("/queries", status=201, text="-- name: all\nS/*")

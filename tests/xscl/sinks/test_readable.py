@@ -124,6 +124,51 @@ def test_a_sentence_does_not_depend_on_those_before_it() -> None:
         assert alone.sentence(match).plain == sentence == together.plain(match)
 
 
+ALIKE = """\
+-- name: same
+S/i[t->t] JOIN {similar(t, u) >= 0.5} R/i[t->u];
+-- name: author
+SELECT p, q FROM S/i/a->p FOLLOWED BY {similar(p, q, 'trigrams') >= 0.5} R/i/a->q
+"""
+STORIES = [
+    {"stream": "S", "id": "s", "timestamp": 0,
+     "xml": "<i><t>RSS  feeds in STRAßE use</t><a>Dostoevsky</a></i>"},
+    {"stream": "R", "id": "r", "timestamp": 1,
+     "xml": "<i><t>RSS in Strasse use: today</t><a>Dostoyevsky</a></i>"},
+]  # fmt: skip
+
+
+def test_the_words_that_alike_texts_share(tmp_path: Path) -> None:
+    """In a file they are said after the likeness, on a terminal they are bold, too."""
+    (tmp_path / "q.xscl").write_text(ALIKE)
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(one) + "\n" for one in STORIES))
+    run = ("run", "q.xscl", "--events", "e.jsonl", "--format", "text")
+    lines = sorted(xscl(*run, at=tmp_path).stdout.splitlines())
+    assert [line.partition("; ")[2] for line in lines] == [
+        "similar(p, q, 'trigrams') >= 0.5: 0.545, “Dostoevsky”",
+        "similar(t, u) >= 0.5: 0.667, “RSS … in STRAßE use”",
+    ]
+    bold = re.compile("\x1b\\[1m([^\x1b]*)\x1b\\[0m")
+    for variables in ({}, {"NO_COLOR": "1"}):
+        shown = on_terminal(tmp_path, *run, TERM="xterm-256color", columns=300, **variables)
+        author, same = sorted(shown.splitlines(), key=lambda line: "same  " in line)
+        named = {"author  ", "same  "}  # bold where there is no colour
+        assert {*bold.findall(same)} - named == {"RSS", "in STRAßE use", "RSS in Strasse use"}
+        assert {*bold.findall(author)} - named == {"Dostoevsky", "Dosto", "evsky"}
+
+
+def test_of_very_many_texts_none_are_said_to_be_alike() -> None:
+    """It would take long, and nobody has asked."""
+    body = f"<d>{''.join(f'<t>w{n} x</t>' for n in range(400))}</d>"
+    query = "S/d->d JOIN {similar(d/t, e/t) >= 0.5} R/d->e"
+    with Engine() as engine:
+        name = engine.subscribe(query).name
+        query_of = {name: engine.subscriptions[0].query}.get
+        engine.publish("S", body, id="s", timestamp=0)
+        (match,) = engine.publish("R", body, id="r", timestamp=0)
+    assert "similar" not in Sentences(query_of, links=False).plain(match)
+
+
 ITEM = "<item><n>{0}</n><title>Part {0}</title><link>https://a.example/{0}</link></item>"
 SHOWN = {
     # A pattern without a SELECT: titles and links, variables, the time between.

@@ -57,7 +57,7 @@ def test_python_examples_run(
     shown = capsys.readouterr().out
     assert "title" in shown
     assert "count" in shown
-    for folder, rows in (("lines", 152), ("matches", 24)):
+    for folder, rows in (("lines", 156), ("matches", 24)):
         files = (tmp_path / folder).glob("batch-*.jsonl")
         assert sum(len(file.read_text().splitlines()) for file in files) == rows
 

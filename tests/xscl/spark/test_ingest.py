@@ -115,17 +115,17 @@ def test_once_and_again(spark: SparkSession, place: Place) -> None:
     options = ("--sources", feeds, "--to", to, "--once")
     first = ingest(spark, *options)
     batch, summary = first.stderr.splitlines()
-    assert batch == "batch 0: 7 bodies, 152 new items, 0 known, 0 dead letters"
-    assert summary.startswith("7 bodies, 152 new items, 0 known, 0 dead letters, ")
+    assert batch == "batch 0: 7 bodies, 156 new items, 0 known, 0 dead letters"
+    assert summary.startswith("7 bodies, 156 new items, 0 known, 0 dead letters, ")
     ingested = place.items()
-    assert len(ingested) == 152
+    assert len(ingested) == 156
     found = place.matches("--items", "to")
     assert found == place.matches("--feed", f"S={feeds}")
     assert len(found) > 20
     printed = place.status()
     assert "7 feeds, 0 in trouble" in printed
     assert "7 bodies fetched, 0 still to land; 0 files still to be read" in printed
-    assert "152 items and 0 dead letters in 1 batch" in printed
+    assert "156 items and 0 dead letters in 1 batch" in printed
 
     (place.folder / "feeds" / "page.html").write_text("<html><body>no feed</body></html>")
     new = "<entry><id>new</id><title>New</title></entry>"
@@ -139,7 +139,7 @@ def test_once_and_again(spark: SparkSession, place: Place) -> None:
     assert place.items().keys() == {*ingested, f"{news}#new"}
     status = json.loads(place.status("--format", "json"))
     assert (status["feeds"], status["fetched"], status["landed"], status["unread"]) == (8, 9, 9, 0)
-    assert (status["items"], status["dead"], status["batches"]) == (153, 1, 2)
+    assert (status["items"], status["dead"], status["batches"]) == (157, 1, 2)
     (trouble,) = status["troubles"]
     assert (trouble["feed"], trouble["failures"]) == (f"{feeds}/page.html", 1)
     assert trouble["error"] == "what is there is an HTML page, no RSS, Atom or JSON feed"
@@ -165,7 +165,7 @@ def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
             running.kill()
     assert running.returncode == 130, printed
     assert [line for line in printed.splitlines()[:-1] if not line.startswith("batch ")] == [ENDING]
-    assert printed.splitlines()[-1].startswith("8 bodies, 153 new items, 0 known, 0 dead letters, ")
+    assert printed.splitlines()[-1].startswith("8 bodies, 157 new items, 0 known, 0 dead letters, ")
     before = place.items()
     assert {item["stream"] for item in before.values()} == {"T"}
 

@@ -22,7 +22,7 @@ class Example(NamedTuple):
 
 EXAMPLES: Mapping[str, Sequence[Example]] = {
     "": (
-        Example("xscl demo", "see five queries at work, in ten seconds"),
+        Example("xscl demo", "see six queries at work, in half a minute"),
         Example("xscl sample mine", "their feeds and queries as files, to change"),
         Example("xscl run mine/queries.xscl --feed S=mine/feeds", "run them"),
         Example("xscl help watch", "the options of a command"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from xscl.language.checks.functions import misused
+from xscl.language.checks.likeness import ENOUGH, uncompared
 from xscl.language.checks.limits import MOST_INSERTIONS, limits, too_many_blocks
 from xscl.language.checks.variables import Scope
 from xscl.language.conditions import binds, is_number, lasts
@@ -152,6 +153,8 @@ class _Checking:
                 positions = [condition] if is_number(condition) else lasts(condition)
                 for position in positions:
                     self.note(position.at, LATE_POSITION)
+            for call in uncompared(condition):
+                self.note(call.at, f"found `similar()` compared with nothing; {ENOUGH}")
             self.condition(condition, against)
             if binding is None and binds(condition):
                 binding = condition

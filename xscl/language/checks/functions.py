@@ -79,6 +79,8 @@ def not_wrapping(name: str) -> str:
     """The sentence about a function that may not wrap a side of a comparison."""
     if name == "similar":
         return "`similar()` is no value; say how alike is enough, as in `similar(x, y) >= 0.6`"
+    if name.lower() == "not":
+        return f"`{name}` is not part of the language of joins; write `!=`, or in a filter `not(…)`"
     allowed = enumerated((f"`{function}`" for function in WRAPPING), "and")
     return f"the function `{name}` is not allowed in a predicate; allowed are {allowed}"
 

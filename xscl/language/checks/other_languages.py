@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
+from xscl.language.checks.likeness import NO_UNLIKENESS
 from xscl.language.checks.names import NAME
 from xscl.language.patterns.refused import JOINED
 from xscl.language.problems import Problem
@@ -124,6 +125,8 @@ _LONGEST_LIST = 1_000
 _BEGINNING = re.compile(rf"(?ai:SELECT|DECLARE)\b|{NAME}[ \t]*(?:/|\Z)|\(")
 _PATTERN = re.compile(r"\b(?ai:EVENT|PATTERN)[ \t\r\n]+\Z")
 _OPERATOR = re.compile(r"(?ai:\bBY|\bJOIN)\Z")
+_NOT = re.compile(r"(?:[{(]|\b(?ai:AND|OR))[ \t\r\n]*(?ai:NOT)\Z")
+_LIKENESS_CALL = re.compile(r"similar[ \t\r\n]*\(")
 _LIST = re.compile(r"(?ai:SELECT)\b(?!.*\b(?ai:FROM)\b)[^{}<>]*\Z", re.DOTALL)
 _COMPUTES = re.compile(r"[-+*/('\"0-9]")
 _COMPUTED = "event queries compute, as in `SELECT 2*x AS y FROM FILTER{}(S/item)`"
@@ -164,6 +167,9 @@ def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
         return Problem(at, missing)
     # Not from each letter of a long text: what is looked for is short.
     last = _LAST_WORD.search(before, max(0, len(before) - _LONGEST_WORD))
+    if last is not None and _NOT.search(before, max(0, last.start() - _LONGEST_WORD)):
+        unlike = _LIKENESS_CALL.match(statement, at) is not None
+        return _refused(last.start(), last[0], NO_UNLIKENESS if unlike else _NEGATION)
     if last is not None and last[0].lower() in _OPENING and (last[0] == "not" or not last.start()):
         return _refused(last.start(), last[0], _WORDS[last[0].lower()])
     found = _WORD.match(statement, at)

@@ -1,9 +1,10 @@
-"""The values that a match's documents have in common: what its equalities hold for, at its nodes.
+"""The values that a match's documents have in common: what its equalities and its likenesses hold
+for, at its nodes.
 
 A match says which documents, and the nodes that its query puts out and selects; the joined
 variables need not be among these.  The blocks are judged on the documents as `why` judges them,
-with those nodes held fast, and each equality after all other comparisons: what it holds for then is
-part of an assignment of the whole query.
+with those nodes held fast, and each of the two after all other comparisons: what it holds for then
+is part of an assignment of the whole query.
 """
 
 from __future__ import annotations
@@ -11,16 +12,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any, TypeVar
 
 from xscl.documents.document import Document, is_small
 from xscl.errors import XSCLError
+from xscl.why.alike_values import Closest, closest
 from xscl.why.blocks import JudgedBlock
 from xscl.why.comparisons import Ground, judge_comparison, narrowed_by, needed_after
 from xscl.why.conditions import Conditions, Conjunct
 from xscl.why.findings import Values
 from xscl.why.patterns import Pattern
 from xscl.why.relations import Relation
+from xscl.xpath_stage import alike_of
+from xscl.xpath_stage.texts.shared_tokens import excerpt
 
 __all__ = ["Joined", "JoinedValues", "Place"]
 
@@ -28,6 +33,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _REMEMBERED = 1_000
+_MOST_PAIRS = 100_000
+"""The maximal number of pairs of values that are compared by likeness, unasked."""
 
 Place = tuple[int, str | None]
 """A node of a document: the number of an element, and the name of its attribute."""
@@ -35,12 +42,14 @@ Place = tuple[int, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """An equality between documents, as it is written, the variables that it names, and the values
-    for which it holds."""
+    """An equality or a likeness between documents, as it is written, the variables that it names,
+    and the values for which it holds; of a likeness, what the two that are most alike share, as it
+    is in the left one, and these two."""
 
     text: str
     variables: tuple[str, ...]
     values: Values
+    closest: Closest | None = None
 
 
 class JoinedValues:
@@ -52,7 +61,7 @@ class JoinedValues:
 
     def __init__(self, conditions: Conditions) -> None:
         self._conditions = conditions
-        self._asked = conditions.few and any(map(_equalities, conditions.disjuncts))
+        self._asked = conditions.few and any(c.joins for some in conditions.disjuncts for c in some)
         self._left: dict[object, _Left] = {}
         self._found: dict[tuple[_Left, ...], list[Joined]] = {}
 
@@ -130,25 +139,42 @@ def _judged(pattern: Pattern, document: Document) -> JudgedBlock:
     return JudgedBlock.of(pattern, document)
 
 
-def _equalities(disjunct: Sequence[Conjunct]) -> list[Conjunct]:
-    return [c for c in disjunct if c.operator == "=" and c.block is None and len(c.operands) == 2]
-
-
 def _of_disjunct(
     disjunct: Sequence[Conjunct], relations: Sequence[Relation]
 ) -> list[Joined] | None:
-    """The joined values of a disjunct, None of one that does not hold."""
+    """The joined values of a disjunct, None of one that does not hold; none where too many may be
+    alike."""
+    if any(_pairs_of(c, relations) > _MOST_PAIRS for c in disjunct if alike_of(c.operator)):
+        return []
     found = []
-    for equality in _equalities(disjunct):
+    for joining in (c for c in disjunct if c.joins):
         left = relations
-        order = [*(c for c in disjunct if c is not equality), equality]
+        order = [*(c for c in disjunct if c is not joining), joining]
         for place, conjunct in enumerate(order[:-1], start=1):
             left, pairs = narrowed_by(conjunct, left, needed_after(order[place:]))
             if not pairs:
                 return None
-        finding, _ = judge_comparison(equality, left, (), Ground(left))
+        names = tuple(side.variable for side in joining.operands)
+        if joining.operator != "=":
+            _, pairs = narrowed_by(joining, left, ())
+            if (most := closest(joining.operator, pairs)) is None:
+                return None
+            shared = excerpt(most.measure, most.left, most.shared)
+            found.append(Joined(joining.text, names, Values((shared,)), most))
+            continue
+        finding, _ = judge_comparison(joining, left, (), Ground(left))
         if not finding.holds or finding.left is None:
             return None
-        names = tuple(side.variable for side in equality.operands)
-        found.append(Joined(equality.text, names, finding.left))
+        found.append(Joined(joining.text, names, finding.left))
     return found
+
+
+def _pairs_of(conjunct: Conjunct, relations: Sequence[Relation]) -> int:
+    """How many pairs of values a comparison is about."""
+    names = {side.text for side in conjunct.operands}
+    return prod(
+        sum(map(len, one.column(name)))
+        for one in relations
+        for name in names
+        if name in one.columns
+    )

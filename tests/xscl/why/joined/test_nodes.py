@@ -1,5 +1,6 @@
 """The joined nodes of a match are those that some match of the same documents and output nodes
-binds to the variables of its equalities: asked of the engine with all variables selected."""
+binds to the variables of its equalities and likenesses: asked of the engine with all variables
+selected."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from tests.xscl.explain.drawing import documents
 from xscl.documents.document import document_of
 from xscl.language import parse
 from xscl.why import conditions_of
-from xscl.why.joined_nodes import JoinedNodes, joined_nodes
+from xscl.why.joined.nodes import JoinedNodes, joined_nodes
 
 ONE = (
     "S//a->p[.//b->x] JOIN {x = u} S//a->q[.//b->u]",
@@ -21,11 +22,13 @@ ONE = (
     "S//*->p[@k->x] JOIN {x = u} S//b->q[.//c->u]",
     "S//a->p JOIN {p//c = q} S//c->q",
     "S//*[b->x][c->y]/*->p JOIN {x = u OR y = u} S//b->u",
+    "S//a->p[.//b->x] JOIN {similar(x, u) >= 0.5} S//*->q[.//b->u]",
 )
 SEVERAL = (
     "S//a->p[.//b->x][.//c->y] JOIN {x = u AND y = v} S//a->q[.//b->u][.//c->v]",
     "S//a->p[b->x[@k->y]] JOIN {x = u AND y = v} S//*->q[b->u][c->v]",
     "S//b->x JOIN {x = y} S//b->y JOIN {y = z} S//c->z",
+    "S//a->p[.//b->x] JOIN {similar(x, u, 'trigrams') >= 0.3 AND x = u} S//a->q[.//b->u]",
 )
 
 
@@ -76,6 +79,38 @@ def test_paths_functions_attributes_and_texts() -> None:
     assert first.text == "lower-case(p/b) = u"
     assert (first.values, first.nodes) == (("x",), ({(1, None)}, {(2, None)}))
     assert (second.values, second.nodes) == (("1",), ({(0, "k")}, {(2, "l")}))
+
+
+def test_of_alike_texts_what_each_shares() -> None:
+    """Each node with the tokens that it shares with any that it is like; on the left as written."""
+    text = "S//a->p JOIN {similar(p/b, lower-case(u)) >= 0.5 AND p/k = v} S//c->u[@l->v]"
+    bodies = [
+        "<a><k>1</k><b>One  two three</b><b>four FIVE</b><b>six</b></a>",
+        "<r><c l='1'>three one four five</c><c l='2'>six</c></r>",
+    ]
+    with xscl.Engine() as engine:
+        engine.subscribe(text)
+        envelopes = [{"xml": body, "id": str(n)} for n, body in enumerate(bodies)]
+        (match,) = engine.publish_many(envelopes)
+    alike, equal = marked(text, match, bodies)
+    assert (alike.measure, equal.measure) == ("words", None)
+    assert alike.shared == (
+        {(3, None): {"four", "five"}},
+        {(1, None): {"four", "five"}},
+    )
+    assert alike.values == ("four FIVE",)
+    assert alike.nodes == ({(3, None)}, {(1, None)})
+
+
+def test_nothing_of_what_could_be_alike_in_too_many_ways() -> None:
+    text = "S//a->p JOIN {similar(p/b, q/b) >= 0.5} S//a->q"
+    bodies = [f"<a>{''.join(f'<b>w{n} x</b>' for n in range(400))}</a>"] * 2
+    with xscl.Engine() as engine:
+        engine.subscribe(text)
+        envelopes = [{"xml": body, "id": str(n)} for n, body in enumerate(bodies)]
+        match, *_ = engine.publish_many(envelopes)
+    with pytest.raises(xscl.XSCLError, match="pairs of values"):
+        marked(text, match, bodies)
 
 
 def test_nothing_of_large_documents() -> None:

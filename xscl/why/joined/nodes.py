@@ -1,35 +1,49 @@
-"""The nodes of a match's documents that its equalities hold for: what is to be marked in them.
+"""The nodes of a match's documents that its equalities and likenesses hold for: what is to be
+marked in them.
 
-As in `joined_values` the output nodes and the variables of the match are held fast, here by the
+As in `values` the output nodes and the variables of the match are held fast, here by the
 numbers of their elements, as its JSON has them.  What is left of each variable's nodes is narrowed
-until every node has one with an equal value on the other side of each of its equalities, and one
-of each variable above and below it.  That is what an assignment of the whole query needs, and of
-documents of which many values agree it may be a little more than one has.
+until every node has one with an equal or alike value on the other side of each of its comparisons,
+and one of each variable above and below it.  That is what an assignment of the whole query needs,
+and of documents of which many values agree it may be a little more than one has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from xscl.documents.document import Document, is_small
+from xscl.errors import XSCLError
+from xscl.why.alike_values import shared_tokens
 from xscl.why.blocks import JudgedBlock
 from xscl.why.conditions import Conditions, Conjunct, Side
-from xscl.why.joined_values import Place
+from xscl.why.joined.values import Place
 from xscl.why.trees import Node, along
-from xscl.xpath_stage import apply
+from xscl.xpath_stage import alike_of, apply, compared
+from xscl.xpath_stage.texts.shared_tokens import stretches
 
 __all__ = ["JoinedNodes", "joined_nodes"]
+
+_MOST_PAIRS = 100_000
+"""The maximal number of pairs of values that are compared by likeness."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedNodes:
-    """An equality between documents, as it is written, the values for which it holds, and the
-    nodes of each block that have them."""
+    """An equality or a likeness between documents, as it is written, the values for which it holds,
+    and the nodes of each block that have them.
+
+    Of a likeness, by a `measure`, the values are what those on the left share with those on the
+    right, as it is written on the left; `shared` has the tokens that each node shares.
+    """
 
     text: str
     values: tuple[str, ...]
     nodes: tuple[frozenset[Place], ...]
+    measure: str | None = None
+    shared: tuple[Mapping[Place, frozenset[str]], ...] = ()
 
 
 def joined_nodes(
@@ -46,14 +60,15 @@ def joined_nodes(
     blocks = zip(conditions.patterns, documents, strict=True)
     judged = [JudgedBlock.of(pattern, document) for pattern, document in blocks]
     for disjunct in conditions.disjuncts:
-        equalities = [c for c in disjunct if c.operator == "=" and c.block is None]
-        equalities = [c for c in equalities if len(c.operands) == 2]
+        joining = [c for c in disjunct if c.joins]
         left = [
             _Left(one, conditions.sides(number), outputs[number], variables)
             for number, one in enumerate(judged)
         ]
-        if _narrowed(equalities, left):
-            return [_joined(one, left) for one in equalities]
+        if _narrowed(joining, left):
+            return [
+                _joined(one, left) if one.operator == "=" else _alike(one, left) for one in joining
+            ]
     return []
 
 
@@ -125,45 +140,85 @@ class _Left:
                 self._links[number] = [one for one in self._links[number] if one[0] in live]
 
 
-def _narrowed(equalities: Sequence[Conjunct], left: Sequence[_Left]) -> bool:
-    """Narrows what is left by all equalities; whether each holds for some nodes."""
+def _narrowed(joining: Sequence[Conjunct], left: Sequence[_Left]) -> bool:
+    """Narrows what is left by all comparisons; whether each holds for some nodes."""
     changed = True
     while changed:
         changed = False
-        for equality in equalities:
-            common = _common(equality, left)
-            if not common:
+        for one in joining:
+            partners = _partners(one, left)
+            if not partners[0]:
                 return False
-            for side in equality.operands:
+            for side, having in zip(one.operands, partners, strict=True):
                 block = _of(side, left)
-                nodes = {n for n, cell in block.having(side).items() if common.intersection(cell)}
+                nodes = {n for n, cell in block.having(side).items() if having.keys() & cell}
                 if block.keep(side, nodes):
                     block.settle()
                     changed = True
     return True
 
 
-def _common(equality: Conjunct, left: Sequence[_Left]) -> set[str]:
-    """The values that both sides of an equality have."""
-    one, other = (
-        {value for cell in _of(side, left).having(side).values() for value in cell}
-        for side in equality.operands
+_Partners = Mapping[str | None, Collection[str]]
+"""The values of a side that have an equal or alike one on the other side, each with these."""
+
+
+def _partners(joining: Conjunct, left: Sequence[_Left]) -> tuple[_Partners, _Partners]:
+    """The partners of the values of both sides."""
+    lefts, rights = (
+        {value for cell in _of(side, left).having(side).values() for value in cell} - {None}
+        for side in joining.operands
     )
-    return {value for value in one & other if value is not None}
+    if joining.operator == "=":
+        common: _Partners = {v: (v,) for v in lefts & rights if v is not None}
+        return common, common
+    if len(lefts) * len(rights) > _MOST_PAIRS:
+        raise XSCLError(f"more than {_MOST_PAIRS:,} pairs of values may be alike")
+    found: tuple[dict[str | None, set[str]], dict[str | None, set[str]]] = ({}, {})
+    for one, other in product(lefts, rights):
+        if one is not None and other is not None and compared(one, joining.operator, other):
+            found[0].setdefault(one, set()).add(other)
+            found[1].setdefault(other, set()).add(one)
+    return found
 
 
 def _joined(equality: Conjunct, left: Sequence[_Left]) -> JoinedNodes:
-    common = _common(equality, left)
+    common, _ = _partners(equality, left)
     nodes: list[set[Place]] = [set() for _ in left]
     for side in equality.operands:
         assert side.block is not None
-        block = left[side.block]
-        for node in block.having(side):
-            for found in along(node, side.steps):
-                if apply(side.functions, found.string()) in common:
-                    attribute = None if found.attribute == "text()" else found.attribute
-                    nodes[side.block].add((block.numbers[found.element], attribute))
-    return JoinedNodes(equality.text, tuple(sorted(common)), tuple(map(frozenset, nodes)))
+        nodes[side.block] |= {place for place, value in _places(side, left) if value in common}
+    return JoinedNodes(equality.text, tuple(sorted(map(str, common))), tuple(map(frozenset, nodes)))
+
+
+def _alike(likeness: Conjunct, left: Sequence[_Left]) -> JoinedNodes:
+    asked = alike_of(likeness.operator)
+    assert asked is not None
+    partners = _partners(likeness, left)
+    shared: list[dict[Place, frozenset[str]]] = [{} for _ in left]
+    values = dict[str, None]()
+    for number, (side, having) in enumerate(zip(likeness.operands, partners, strict=True)):
+        assert side.block is not None
+        of_block = shared[side.block]
+        for place, value in _places(side, left):
+            if value is None or value not in having:
+                continue
+            some = [shared_tokens(asked.measure, value, other) for other in having[value]]
+            of_block[place] = of_block.get(place, frozenset()).union(*some)
+            if number == 0:
+                found = stretches(asked.measure, value, of_block[place])
+                values |= dict.fromkeys(value[start:end] for start, end in found)
+    nodes = tuple(frozenset(one) for one in shared)
+    return JoinedNodes(likeness.text, tuple(values), nodes, asked.measure, tuple(shared))
+
+
+def _places(side: Side, left: Sequence[_Left]) -> Iterator[tuple[Place, str | None]]:
+    """The nodes that are left of a side, each with its value."""
+    block = _of(side, left)
+    for node in block.having(side):
+        for found in along(node, side.steps):
+            attribute = None if found.attribute == "text()" else found.attribute
+            place = block.numbers[found.element], attribute
+            yield place, apply(side.functions, found.string())
 
 
 def _of(side: Side, left: Sequence[_Left]) -> _Left:
