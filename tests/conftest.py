@@ -51,6 +51,9 @@ _LONG = (
 )
 """Where the tests are that start Spark or a browser, and others that take long."""
 
+_SHARED = ("site", "spark", "wheel", "browser")
+"""The costly fixtures; a test that has two of them runs where the first one is."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,7 +76,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = filter(_is_drawn, items)
     items.sort(key=lambda item: (not item.nodeid.startswith(_LONG), not _is_drawn(item)))
     for item in items:
-        for shared in {"spark", "wheel", "browser"}.intersection(getattr(item, "fixturenames", ())):
+        fixtures = getattr(item, "fixturenames", ())
+        if shared := next((one for one in _SHARED if one in fixtures), None):
             item.add_marker(pytest.mark.xdist_group(shared))
 
 

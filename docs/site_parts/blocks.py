@@ -132,7 +132,8 @@ def labelled(page: str) -> str:
 def _labelled(fence: re.Match[str]) -> str:
     kind, about, body = fence.groups()
     if kind not in _LABELS:
-        return fence[0]
+        # A doctest ends with a blank line, which is no line of the block.
+        return f"{fence[0].removesuffix('```').rstrip()}\n```"
     label = _LABELS[kind]
     if kind == _FOLDED:
         summary = f"<summary>{label} <code>{about or ''}</code></summary>"

@@ -1,0 +1,27 @@
+"""The pictures of the pages -> their classes: one drawn on white is inverted in the dark, one of a
+terminal scrolls sideways where it would be too small to read."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+__all__ = ["setup"]
+
+_DRAWN = ("benchmarks/", "architecture.svg")
+
+
+def _mark(app: Sphinx, doctree: nodes.document) -> None:
+    for picture in [*doctree.findall(nodes.image)]:
+        if picture["uri"].startswith(_DRAWN):
+            picture["classes"].append("drawn")
+        if picture["uri"].startswith("terminal/"):
+            around = picture.parent if isinstance(picture.parent, nodes.paragraph) else picture
+            frame = nodes.container(classes=["terminal"])
+            around.replace_self(frame)
+            frame += picture
+
+
+def setup(app: Sphinx) -> None:
+    """Marks the pictures of each page when it is read."""
+    app.connect("doctree-read", _mark)
