@@ -1,5 +1,5 @@
-"""The pictures of the pages -> their classes: one drawn on white is inverted in the dark, one of a
-terminal scrolls sideways where it would be too small to read."""
+"""The pictures of the pages -> their classes: one drawn on white is inverted in the dark, and one
+with text scrolls sideways where it would be too small to read."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from sphinx.application import Sphinx
 __all__ = ["setup"]
 
 _DRAWN = ("benchmarks/", "architecture.svg")
+_TERMINAL = "terminal/"
 
 
 def _mark(app: Sphinx, doctree: nodes.document) -> None:
     for picture in [*doctree.findall(nodes.image)]:
-        if picture["uri"].startswith(_DRAWN):
-            picture["classes"].append("drawn")
-        if picture["uri"].startswith("terminal/"):
-            around = picture.parent if isinstance(picture.parent, nodes.paragraph) else picture
-            frame = nodes.container(classes=["terminal"])
-            around.replace_self(frame)
-            frame += picture
+        name = picture["uri"]
+        if not name.startswith((*_DRAWN, _TERMINAL)):
+            continue
+        picture["classes"].append("terminal" if name.startswith(_TERMINAL) else "drawn")
+        around = picture.parent if isinstance(picture.parent, nodes.paragraph) else picture
+        frame = nodes.container(classes=["wide"])
+        around.replace_self(frame)
+        frame += picture
 
 
 def setup(app: Sphinx) -> None:
