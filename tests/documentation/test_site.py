@@ -120,6 +120,8 @@ def test_blocks_have_labels_and_colours(site: Path) -> None:
     for label in ("Documents", "Queries", "Matches"):
         assert f'caption-text">{label}<' in text
     assert '<span class="k">JOIN</span>' in text
+    start = (site / "start.html").read_text(encoding="utf-8")
+    assert start.count('caption-text">Output<') == 6
     book = (site / "cookbook.html").read_text(encoding="utf-8")
     assert "<summary>Feed <code>feeds/" in book
     assert "copybutton.js" in book
