@@ -55,7 +55,7 @@ html_sidebars = {
     ]
 }
 html_context = {"urls": _PROJECT.get("urls", {})}
-pygments_style, pygments_dark_style = "github-light", "github-dark"
+pygments_style, pygments_dark_style = "github-light", "github-dark"  # of what Furo depends on
 smartquotes_action = "qe"  # no dashes: `--once` is an option
 
 copybutton_prompt_text = r">>> |\.\.\. "
