@@ -1,12 +1,13 @@
 """The pages of this folder -> a site (`make docs`), with the Python reference from docstrings.
 
-The pages are plain Markdown.  The modules of `site_parts` add what a site has: labels and colours
-of blocks, an index by the words of the glossary, the routes of a server, and pages that are files
-of the project.
+The pages are plain Markdown.  The modules of `site_parts` add what a site has: blocks with labels,
+colours and wrapped lines, pictures for dark and narrow screens, an index by the words of the
+glossary, the routes of a server, and pages that are files of the project.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import tomllib
 from pathlib import Path
@@ -18,7 +19,10 @@ from xscl.version import __version__
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from site_parts import blocks, routes, words  # noqa: E402
+from site_parts import blocks, lines, pictures, routes, words  # noqa: E402
+
+# Trees of nodes live until the end: to look through them for garbage is a third of the time.
+gc.set_threshold(1_000_000, 50, 50)
 
 _PROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -51,7 +55,8 @@ html_sidebars = {
     ]
 }
 html_context = {"urls": _PROJECT.get("urls", {})}
-pygments_style, pygments_dark_style = "tango", "one-dark"
+pygments_style, pygments_dark_style = "github-light", "github-dark"  # of what Furo depends on
+smartquotes_action = "qe"  # no dashes: `--once` is an option
 
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
@@ -84,4 +89,6 @@ def setup(app: Sphinx) -> None:
     for kind, lexer in blocks.LEXERS.items():
         app.add_lexer(kind, lexer)
     app.connect("source-read", _read)
+    lines.setup()
+    pictures.setup(app)
     words.setup(app)

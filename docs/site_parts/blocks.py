@@ -32,6 +32,7 @@ _LABELS = {
 }
 _FENCE = re.compile(r"^```([\w-]+)(?: (.+))?\n((?:.*\n)*?)```$", re.MULTILINE)
 _FOLDED = "feed"
+_OUTPUT = ("json", "text")
 
 Tokens = Iterator[tuple[int, Kind, str]]
 
@@ -126,18 +127,29 @@ LEXERS: dict[str, type[Lexer]] = {
 
 def labelled(page: str) -> str:
     """A page whose blocks have labels; those that would bury others are folded away."""
-    return _FENCE.sub(_labelled, page)
+    parts, end, before = [], 0, ""
+    for fence in _FENCE.finditer(page):
+        parts += [page[end : fence.start()], _labelled(fence, before)]
+        end, before = fence.end(), fence[1]
+    return "".join([*parts, page[end:]])
 
 
-def _labelled(fence: re.Match[str]) -> str:
+def _labelled(fence: re.Match[str], before: str) -> str:
+    """A block, with the kind of the one before."""
     kind, about, body = fence.groups()
+    if kind in _OUTPUT and before == "shell":
+        return _captioned(kind, "Output", body)
     if kind not in _LABELS:
-        return fence[0]
+        # A doctest ends with a blank line, which is no line of the block.
+        return f"{fence[0].removesuffix('```').rstrip()}\n```"
     label = _LABELS[kind]
     if kind == _FOLDED:
         summary = f"<summary>{label} <code>{about or ''}</code></summary>"
         return f'<details class="block">{summary}\n\n```{kind}\n{body}```\n\n</details>'
     if kind == "xscl" and body.count("-- name:") > 1:
         label = "Queries"
-    caption = f"{label} of {about}" if about else label
+    return _captioned(kind, f"{label} of {about}" if about else label, body)
+
+
+def _captioned(kind: str, caption: str, body: str) -> str:
     return f"```{{code-block}} {kind}\n:caption: {caption}\n\n{body}```"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from importlib import import_module
 from typing import Any
 
@@ -30,11 +30,20 @@ def _lines(api: dict[str, Any]) -> Iterator[str]:
         for method, operation in methods.items():
             (tag,) = operation["tags"]
             tagged.setdefault(tag, []).append((method.upper(), path, operation))
+    every = [one for operations in tagged.values() for _, _, one in operations]
+    shared = {
+        "every route": _common(every),
+        "every route with a body": _common([one for one in every if "requestBody" in one]),
+    }
+    yield "\n| status | answered by | meaning |\n| --- | --- | --- |"
+    said = {status: where for where in reversed(shared) for status in shared[where]}
+    for status, where in sorted(said.items()):
+        yield f"| {status} | {where} | {_cell(shared[where][status])} |"
     for tag, operations in tagged.items():
         yield f"\n## Routes: {tag}\n"
         for method, path, operation in operations:
             yield f"\n### {method} {path}\n"
-            yield from _operation(operation)
+            yield from _operation(operation, said.keys())
     yield "\n## Objects\n"
     for name, schema in api["components"]["schemas"].items():
         yield f"\n### {name}\n"
@@ -46,32 +55,47 @@ def _lines(api: dict[str, Any]) -> Iterator[str]:
         yield from _table("member", rows)
 
 
-def _operation(operation: dict[str, Any]) -> Iterator[str]:
+def _common(operations: list[dict[str, Any]]) -> dict[str, str]:
+    """The errors that all operations answer with, and what they mean."""
+    first, *others = (one["responses"] for one in operations)
+    return {
+        status: answer["description"]
+        for status, answer in first.items()
+        if int(status) >= 400 and all(status in other for other in others)
+    }
+
+
+def _operation(operation: dict[str, Any], said: Set[str]) -> Iterator[str]:
+    """One route; the errors that are `said` of several are left out."""
     yield _prose(operation)
     rows = [
         (one["name"], _type(one["schema"]), one["required"], _prose(one))
         for one in operation.get("parameters", ())
     ]
     yield from _table("parameter", rows)
-    for kind, body in operation.get("requestBody", {}).get("content", {}).items():
-        yield f"\nBody: {_type(body['schema'])} (`{kind}`)."
+    content = operation.get("requestBody", {}).get("content", {})
+    bodies = [f"{_type(body['schema'])} (`{kind}`)" for kind, body in content.items()]
+    if bodies:
+        yield f"\nBody: {', '.join(bodies)}."
     yield "\n| status | answer |\n| --- | --- |"
     for status, answer in operation["responses"].items():
+        if status in said:
+            continue
         kinds = [
             f"{_type(body['schema'])} (`{kind}`)" if body.get("schema") else f"`{kind}`"
             for kind, body in answer.get("content", {}).items()
         ]
         error = int(status) >= 400
-        said = _cell(answer["description"]) if error else ", ".join(kinds) or "nothing"
-        yield f"| {status} | {said} |"
+        says = _cell(answer["description"]) if error else ", ".join(kinds) or "nothing"
+        yield f"| {status} | {says} |"
 
 
 def _table(what: str, rows: list[tuple[str, str, bool, str]]) -> Iterator[str]:
     if rows:
         yield f"\n| {what} | type | meaning |\n| --- | --- | --- |"
         for name, kind, required, meaning in rows:
-            said = ", ".join(filter(None, ("required" if required else "", _cell(meaning))))
-            yield f"| `{name}` | {_cell(kind)} | {said} |"
+            says = " ".join(filter(None, (_cell(meaning), "Required." if required else "")))
+            yield f"| `{name}` | {_cell(kind)} | {says} |"
 
 
 def _type(schema: dict[str, Any]) -> str:

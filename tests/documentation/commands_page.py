@@ -50,10 +50,10 @@ def made(what: str) -> str:
             for name, command in COMMANDS.items()
             if name.count(" ") == 1
         ]
-        return "\n".join(["| command | |", "| --- | --- |", *rows])
+        return "\n".join(["| command | what it does |", "| --- | --- |", *rows])
     if what == "the exit codes":
         rows = [f"| {code} | {means} |" for code, means in CODES.items()]
-        return "\n".join(["| exit code | |", "| --- | --- |", *rows])
+        return "\n".join(["| exit code | meaning |", "| --- | --- |", *rows])
     return _command(what)
 
 

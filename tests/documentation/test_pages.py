@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 FILES = {name: ROOT / "docs" / f"{name}.md" for name in ("language", "language-reference")}
 PAGES = {name: file.read_text(encoding="utf-8") for name, file in FILES.items()}
 BLOCKS: dict[str, list[Block]] = {
-    name: [block for block in blocks(page) if block.kind not in ("", "ebnf")]
+    name: [block for block in blocks(page) if block.kind not in ("ebnf", "shell")]
     for name, page in PAGES.items()
 }
 EXAMPLES = {name: examples(found) for name, found in BLOCKS.items()}

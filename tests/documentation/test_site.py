@@ -16,6 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from lxml import etree
 from playwright.sync_api import Browser
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Error, Generic
@@ -136,17 +137,27 @@ def test_blocks_have_labels_and_colours(site: Path) -> None:
     for label in ("Documents", "Queries", "Matches"):
         assert f'caption-text">{label}<' in text
     assert '<span class="k">JOIN</span>' in text
+    start = (site / "start.html").read_text(encoding="utf-8")
+    assert start.count('caption-text">Output<') == 6
     book = (site / "cookbook.html").read_text(encoding="utf-8")
     assert "<summary>Feed <code>feeds/" in book
     assert "copybutton.js" in book
 
 
+def test_a_copied_block_is_the_block(site: Path) -> None:
+    """What the button copies is the text of the element, whose lines are elements, too."""
+    page = etree.parse(site / "patterns.html", etree.HTMLParser())
+    shown = ["".join(block.itertext()) for block in page.iter("pre")]
+    found = blocks((DOCS / "patterns.md").read_text("utf-8"))
+    assert shown == [f"{block.text.rstrip()}\n" for block in found]
+
+
 PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
 
 
-def test_each_kind_of_block_has_colours() -> None:
+def test_each_block_has_a_kind_with_colours() -> None:
     kinds = {block.kind for page in PAGES for block in blocks(page.read_text("utf-8"))}
-    for kind in kinds - {"", "example", "picks", *LEXERS}:
+    for kind in kinds - {"example", "picks", *LEXERS}:
         assert get_lexer_by_name(kind)
 
 
@@ -208,4 +219,21 @@ def test_search_finds_the_page_of_a_word(site: Path, browser: Browser) -> None:
         first = tab.locator("#search-results li a").first.get_attribute("href")
         assert first is not None
         assert first.partition(".html")[0] == pages[word.lower()], word
+    tab.close()
+
+
+# Looks.
+
+FAINT = Path(__file__).with_name("faint_text.js").read_text(encoding="utf-8")
+
+
+def test_each_page_can_be_read_on_a_telephone_and_in_the_dark(site: Path, browser: Browser) -> None:
+    """No page scrolls sideways, and no text is too faint."""
+    tab = browser.new_page(viewport={"width": 390, "height": 800})
+    for page in sorted(site.glob("*.html")):
+        tab.goto(page.as_uri())
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390, page.name
+        for scheme in ("dark", "light"):
+            tab.emulate_media(color_scheme=scheme)
+            assert tab.evaluate(FAINT) == [], f"{page.name}, {scheme}"
     tab.close()

@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -24,7 +24,7 @@ from xscl.samples import FEEDS
 __all__ = ["PICTURES", "Picture", "lines_of", "lines_within"]
 
 COLUMNS = 110
-_FIRST, _LAST, _OF_PART = 26, 5, 6
+_FIRST, _LAST, _OF_PART = 26, 5, 7
 _STATUS = r"next poll at [^\n]* [1-9]\d* match"
 _CHANGING = re.compile(r"[\d,]+ (docs|items)/s|127\.0\.0\.1:\d+|The queries: .*|\d?\d:\d\d:\d\d")
 _TEXT = re.compile(r"<text [^>]*y=\"([\d.]+)\"[^>]*>(.*?)</text>")
@@ -39,8 +39,8 @@ class Picture:
     title: str
     write: Callable[[Path], str]
 
-    def output(self, folder: Path) -> list[Text]:
-        """The final lines on the terminal, as wide as the picture."""
+    def output(self, folder: Path) -> list[list[Text]]:
+        """The final lines on the terminal, each in pieces as wide as the picture."""
         for file in FEEDS.iterdir():
             shutil.copy(file, folder)
         queries = (folder / "queries.xscl").read_text(encoding="utf-8")
@@ -50,9 +50,8 @@ class Picture:
         written = self.write(folder).rstrip("\n")
         console = Console(width=COLUMNS)
         return [
-            part
+            [*Text.from_ansi(line).wrap(console, COLUMNS)] or [Text()]
             for line in screen(written.replace(str(FEEDS), "…/xscl/samples/feeds"))
-            for part in Text.from_ansi(line).wrap(console, COLUMNS) or [Text()]
         ]
 
     def svg(self, folder: Path) -> str:
@@ -66,18 +65,26 @@ class Picture:
         return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 
 
-def _cut(lines: list[Text]) -> list[Text]:
+def _cut(lines: list[list[Text]]) -> list[Text]:
     """The beginning of each part, where blank lines part them; else of the whole, and its end."""
-    if len(lines) <= _FIRST + _LAST:
-        return lines
+    if len([*chain(*lines)]) <= _FIRST + _LAST:
+        return [*chain(*lines)]
     more = Text("⋮", style="dim")
-    parts = [[*part] for blank, part in groupby(lines, lambda line: not line.plain) if not blank]
+    parts = [[*part] for blank, part in groupby(lines, lambda one: not one[0].plain) if not blank]
     if len(parts) == 1:
-        return [*lines[:_FIRST], more, *lines[-_LAST:]]
+        end = _first(lines[::-1], _LAST)[::-1]
+        return [*chain(*_first(lines, _FIRST)), more, *chain(*end)]
     cut: list[Text] = []
     for part in parts:
-        cut += [*part[:_OF_PART], *([more] if len(part) > _OF_PART else []), Text()]
+        first = _first(part, _OF_PART)
+        cut += [*chain(*first), *([more] if len(part) > len(first) else []), Text()]
     return cut
+
+
+def _first(lines: list[list[Text]], most: int) -> list[list[Text]]:
+    """As many of the first lines as there are whole in so many pieces."""
+    ends = accumulate(len(line) for line in lines)
+    return [line for line, end in zip(lines, ends, strict=True) if end <= most]
 
 
 def lines_within(svg: str) -> list[str]:
@@ -88,9 +95,9 @@ def lines_within(svg: str) -> list[str]:
     return [_settled(html.unescape(row)) for row in rows.values()]
 
 
-def lines_of(output: list[Text]) -> set[str]:
+def lines_of(output: list[list[Text]]) -> set[str]:
     """The same of an output."""
-    return {_settled(line.plain) for line in output}
+    return {_settled(piece.plain) for piece in chain(*output)}
 
 
 def _settled(line: str) -> str:

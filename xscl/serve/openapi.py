@@ -12,23 +12,23 @@ from xscl.serve.safety import COOKIE, Gate, is_open
 __all__ = ["MEANINGS", "describe", "statuses"]
 
 _ABOUT = """\
-Standing queries that join documents with each other, by value, as they stream by.
-Errors have one form, whatever went wrong: `error`, or of several `errors`.
+Standing queries that join documents with each other by value as they stream by.
+All errors have one form: a member `error`, or `errors` for several.
 """
 
 MEANINGS = {
-    400: "The request says something that cannot be.",
-    401: "The token is missing, or is another.",
+    400: "A query, a document or a parameter is wrong.",
+    401: "The token is missing or wrong.",
     403: "The request comes from a page of another site.",
-    404: "There is none of that name.",
-    408: "The body did not come in time.",
-    409: "There is another of that name.",
-    410: "What it is about is no longer retained.",
+    404: "Nothing of that name exists.",
+    408: "The body did not arrive in time.",
+    409: "It exists already.",
+    410: "What the request names is no longer retained.",
     413: "The body is too large.",
-    415: "The body is of a kind that is not read.",
+    415: "The content type or encoding is not supported.",
     421: "The request is for another host.",
-    429: "There are too many already.",
-    503: "The server has too much to do, or is ending: try again after `Retry-After` seconds.",
+    429: "A limit on their number is reached.",
+    503: "The server is overloaded or stopping: try again after `Retry-After` seconds.",
 }
 """What the statuses of errors mean."""
 

@@ -31,6 +31,7 @@ BLOG = "<blog><about>{}</about><by>Ada</by><title>{}</title></blog>"
 
 EVIL = '<script>alert(1)</script><img src="http://evil.example/x" onerror="alert(2)">'
 ESCAPED = EVIL.replace("&", "&amp;").replace("<", "&lt;")
+FAINT = (Path(__file__).parents[2] / "documentation" / "faint_text.js").read_text(encoding="utf-8")
 VIEWS = ("matches", "queries", "queries/promo", "ask", "why/promo", "feeds", "numbers")
 
 
@@ -86,7 +87,7 @@ def server() -> Iterator[Asking]:
 
 def test_a_question_is_asked_and_its_match_read(browser: Browser) -> None:
     with serving() as asking, opened(browser, asking.port) as page:
-        expect(page.locator(".nothing-title")).to_have_text("Nobody has asked anything yet.")
+        expect(page.locator(".nothing-title")).to_have_text("No query yet.")
         by_keyboard(page, "a[href='#/ask']:not(nav a)")
         page.keyboard.press("Enter")
         by_keyboard(page, "#editor")
@@ -386,7 +387,7 @@ def test_feeds_are_added_and_asked_now(browser: Browser, tmp_path: Path) -> None
             for path in ("/feed", "/later"):
                 page.get_by_label("Address").fill(site.url(path))
                 page.keyboard.press("Enter")
-                expect(page.locator("main [role=status]")).to_contain_text("until the server ends")
+                expect(page.locator("main [role=status]")).to_contain_text("until the server stops")
                 expect(page.locator("tbody tr", has_text=path)).to_be_visible()
             expect(page.locator("tr.ill")).to_contain_text("500")
             site.site["/later"] = Reply(body=feed.format(2).encode())
@@ -402,7 +403,7 @@ def test_feeds_are_added_and_asked_now(browser: Browser, tmp_path: Path) -> None
 
 
 def test_light_and_dark_on_a_telephone(browser: Browser, server: Asking) -> None:
-    """Nothing is wider than what shows it, and each view has a heading."""
+    """Nothing is wider than what shows it, no text is too faint, and each view has a heading."""
     for scheme in ("light", "dark"):
         telephone = {"width": 360, "height": 640}
         with opened(browser, server.port, viewport=telephone, color_scheme=scheme) as page:
@@ -413,6 +414,7 @@ def test_light_and_dark_on_a_telephone(browser: Browser, server: Asking) -> None
                 page.wait_for_load_state("networkidle")
                 wide = page.evaluate("document.documentElement.scrollWidth")
                 assert wide <= 360, view
+                assert page.evaluate(FAINT) == [], (view, scheme)
             shade = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (min(map(int, re.findall(r"\d+", shade)[:3])) > 128) == (scheme == "light")
 

@@ -81,7 +81,7 @@ function token() {
         }
       },
     },
-    el("h2", {}, "This server asks for its token"),
+    el("h2", {}, "This server requires a token"),
     // Who keeps passwords keeps them under a name.
     el("input", { autocomplete: "username", value: "xscl", hidden: true }),
     el("label", { for: "token" }, "Token"), field, said,

@@ -19,7 +19,7 @@ export async function ask(place, { ended }) {
   const take = el("button", { onclick: taken, disabled: true }, "Subscribe");
   const outcome = el("p", { class: "outcome", role: "status" });
   const found = el("section", { class: "found", "aria-label": "What the dry run found" });
-  const picture = el("section", { class: "picture", "aria-label": "What becomes of it" });
+  const picture = el("section", { class: "picture", "aria-label": "How it will be evaluated" });
   const box = editor("Your question", changed);
   const starts = el("section", { class: "starts", "aria-labelledby": "starts" }, el("h2", { id: "starts" }, "Examples to start with"));
   let timer = 0;
@@ -30,7 +30,7 @@ export async function ask(place, { ended }) {
     el("div", { class: "heading" }, el("h1", {}, "Ask")),
     el("div", { class: "asks" },
       el("div", { class: "writing" }, box.element, errors, fields,
-        el("div", { class: "row" }, run, take, el("label", { class: "check" }, history, "also to what is retained")),
+        el("div", { class: "row" }, run, take, el("label", { class: "check" }, history, "include retained documents")),
         outcome, found, picture),
       starts));
 
@@ -69,7 +69,7 @@ export async function ask(place, { ended }) {
     take.disabled = run.disabled = !good;
     if (!good) return wrong.length === 0 && picture.replaceChildren();
     const small = text.length <= DRAWN;
-    picture.replaceChildren(el("h2", {}, "What becomes of it"), small
+    picture.replaceChildren(el("h2", {}, "How it will be evaluated"), small
       ? el("div", { class: "scrolled", tabindex: "0" }, el("img", {
         src: `/explain?${new URLSearchParams({ format: "svg", text })}`,
         alt: "Tree patterns, the joins between them, minors and templates",

@@ -16,7 +16,7 @@ export async function feeds(place, { ended }) {
   const form = el("form", { class: "chosen", onsubmit: added },
     el("div", { class: "field" }, el("label", { for: "address" }, "Address of a feed, or of a page that names one"), address),
     el("div", {}, el("label", { for: "stream", class: "block" }, "Stream"), stream),
-    el("button", {}, "Add it"));
+    el("button", {}, "Add"));
   place.append(el("div", { class: "heading" }, el("h1", {}, "Feeds")), form, said, table);
 
   async function added(event) {
@@ -24,14 +24,14 @@ export async function feeds(place, { ended }) {
     await acted(async () => {
       const one = await post("/feeds", { stream: stream.value, address: address.value });
       address.value = "";
-      return ["It is polled until the server ends: begin it with ", el("code", {}, `--feed ${stream.value}=${one.address}`), " to keep it."];
+      return ["It is polled until the server stops: to keep it, start the server with ", el("code", {}, `--feed ${stream.value}=${one.address}`), "."];
     });
   }
 
   function askNow(one) {
     return acted(async () => {
       await post("/feeds/ask", { address: one.address });
-      return `${one.title || one.address} is asked.`;
+      return `${one.title || one.address} is polled now.`;
     });
   }
 
@@ -49,7 +49,7 @@ export async function feeds(place, { ended }) {
     const { feeds: some } = await get("/feeds");
     if (ended.aborted) return;
     table.replaceChildren(some.length === 0
-      ? nothing("This server polls no feeds.", "Add one, or begin it with ", el("code", {}, "--feed S=ADDRESS"), " or an OPML file.")
+      ? nothing("This server polls no feeds.", "Add one, or start the server with ", el("code", {}, "--feed S=ADDRESS"), " or an OPML file.")
       : listed(some, askNow));
   }
 
@@ -70,7 +70,7 @@ function listed(some, askNow) {
       el("td", { "data-head": "last" }, when(one.last_success)),
       el("td", { "data-head": "next" }, when(one.next_fetch)),
       el("td", { "data-head": "items", class: "figure" }, number(one.items)),
-      el("td", {}, el("button", { class: "quiet", "aria-label": `Ask ${one.title || one.address} now`, onclick: () => askNow(one) }, "Ask now"))))));
+      el("td", {}, el("button", { class: "quiet", "aria-label": `Poll ${one.title || one.address} now`, onclick: () => askNow(one) }, "Poll now"))))));
 }
 
 /** A time, or that there is none yet. */

@@ -44,7 +44,7 @@ export function funnel(answer) {
   const pairs = answer.conditions.filter((one) => one.pairs).map((one) => one.passed);
   const most = (one) => Math.max(1, ...(one.pairs ? pairs : [answer.documents]));
   return el("div", {},
-    el("p", { class: "dim" }, `Of ${counted(answer.documents, "document")} that it reads, the newest that are retained:`),
+    el("p", { class: "dim" }, `Of ${counted(answer.documents, "document")} that this query reads, the newest of those retained:`),
     el("ol", { class: "funnel" }, answer.conditions.map((one) => el("li", {},
       el("span", { class: "dim" }, one.pairs ? "pairs" : `block ${one.block}`),
       el("code", {}, one.text),

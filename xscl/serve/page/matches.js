@@ -29,7 +29,7 @@ export async function matches(place, { asked, ended }) {
   const empty = el("div", {});
   place.append(
     el("div", { class: "heading" }, el("h1", {}, "Matches"), count,
-      el("div", { class: "row" }, search, day,
+      el("div", { class: "row filters" }, search, day,
         el("label", { for: "only", class: "unseen" }, "of the query"), choice,
         el("label", { class: "check" }, unseen, "unseen only"),
         el("button", { class: "quiet", onclick: allSeen }, "All seen"),
@@ -148,7 +148,7 @@ export async function matches(place, { asked, ended }) {
     if (wanted().length > 0) return empty.replaceChildren(nothing("No such match.", "None that is kept has these words and this day."));
     const { total } = await get("/queries?limit=1");
     empty.replaceChildren(total === 0
-      ? nothing("Nobody has asked anything yet.", "Begin with ", el("a", { href: "#/ask" }, "a question of your own, or an example"), ".")
+      ? nothing("No query yet.", "Begin with ", el("a", { href: "#/ask" }, "a question of your own, or an example"), ".")
       : nothing("No match yet.", `What the ${total === 1 ? "query finds" : `${number(total)} queries find`} shows here as it comes.`));
   }
 

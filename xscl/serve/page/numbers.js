@@ -7,14 +7,14 @@ import { tile } from "./queries.js";
 import { bytes, moment, number } from "./words.js";
 
 const AGAIN = 2000;
-const LARGE = [["taken", "documents taken"], ["documents", "documents retained"], ["queries", "queries"], ["templates", "templates"], ["bytes", "bytes retained"], ["watermark", "watermark"]];
+const LARGE = [["taken", "documents ingested"], ["documents", "documents retained"], ["queries", "queries"], ["templates", "templates"], ["bytes", "bytes retained"], ["watermark", "watermark"]];
 const TIMES = new Set(["watermark", "latest"]);
 
 export async function numbers(place, { ended }) {
   const tiles = el("dl", { class: "tiles" });
   const tables = el("div", { class: "tables" });
   place.append(el("div", { class: "heading" }, el("h1", {}, "Numbers")), tiles,
-    el("details", {}, el("summary", {}, "The inside of the engine"), tables));
+    el("details", {}, el("summary", {}, "Engine internals"), tables));
 
   async function draw() {
     const stats = await get("/stats");

@@ -27,7 +27,7 @@ export async function queries(place, { rest, ended }) {
   let timer = 0;
   let drawn = 0;
   place.append(el("div", { class: "heading" }, el("h1", {}, "Queries"), count,
-    el("div", { class: "row" }, search, el("a", { class: "button", href: "#/ask" }, "Ask another"))), table, pages);
+    el("div", { class: "row" }, search, el("a", { class: "button", href: "#/ask" }, "New query"))), table, pages);
 
   function turn(by) {
     after = Math.max(0, after + by);
@@ -90,7 +90,7 @@ export async function query(place, name) {
       el("div", { class: "row" },
         el("a", { class: "button quiet", href: `#/matches?${new URLSearchParams({ query: name })}` }, "Its matches"),
         el("a", { class: "button quiet", href: `#/why/${encodeURIComponent(name)}` }, "Why, why not"),
-        el("button", { class: "danger", onclick: cancel }, "Cancel it"))),
+        el("button", { class: "danger", onclick: cancel }, "Cancel the query"))),
     el("dl", { class: "tiles" },
       tile("matches", number(one.matches)), tile("rate", rate(one.rate)),
       tile("reads", one.streams.join(", ")), tile("publishes", one.publishes ?? "—"),
@@ -99,7 +99,7 @@ export async function query(place, name) {
     one.pending > 0 && el("p", { class: "note" }, `${counted(one.pending, "match is", "matches are")} pending until the watermark has passed `, moment(Date.parse(one.pending_until) / 1000), ". ",
       one.watermark ? ["It is at ", moment(Date.parse(one.watermark) / 1000), "."] : ["There is none yet: a line ", el("code", {}, '{"advance": TIME}'), " sets it."]),
     code(one.text),
-    el("section", { class: "picture", "aria-labelledby": "picture" }, el("h2", { id: "picture" }, "What became of it"),
+    el("section", { class: "picture", "aria-labelledby": "picture" }, el("h2", { id: "picture" }, "How it is evaluated"),
       el("div", { class: "scrolled", tabindex: "0" }, el("img", {
         src: `${path("queries", name, "explain")}?format=svg`,
         alt: "Tree patterns, the joins between them, the minor and the template; in words below",
@@ -112,7 +112,7 @@ export async function query(place, name) {
   }
 
   async function cancel() {
-    if (!(await confirmed(`Cancel ${name}? Its matches so far stay in the list.`, "Cancel it"))) return;
+    if (!(await confirmed(`Cancel ${name}? Its matches so far stay in the list.`, "Cancel the query"))) return;
     await remove(path("queries", name));
     location.hash = "#/queries";
   }

@@ -50,7 +50,7 @@ export async function why(place, { rest, asked, ended }) {
       el("datalist", { id: list }, documents.map((one) => el("option", { value: one.id }, one.title ?? "")))));
     fields.push(field);
   }
-  form.append(el("div", { class: "row" }, el("button", {}, "Judge them")));
+  form.append(el("div", { class: "row" }, el("button", {}, "Check")));
 
   async function judged(event) {
     event.preventDefault();
@@ -66,5 +66,5 @@ export async function why(place, { rest, asked, ended }) {
   // Who has left meanwhile asks for nothing more.
   if (ended.aborted) return;
   if (events?.value || (fields.length > 0 && fields.every((field) => field.value))) return form.requestSubmit();
-  answer.append(el("h2", {}, "All that are retained"), funnel(await get(path("queries", name, "why"))));
+  answer.append(el("h2", {}, "All retained documents"), funnel(await get(path("queries", name, "why"))));
 }

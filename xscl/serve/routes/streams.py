@@ -34,6 +34,9 @@ Timestamp = Annotated[
     str | None,
     Query(description="Its time: seconds since 1970, or as in RFC 3339; else that of its arrival."),
 ]
+Known = Annotated[
+    str, Header(description="The `ETag` of an earlier answer: 304 if it still holds.")
+]
 
 
 class Outcome(BaseModel):
@@ -99,17 +102,13 @@ async def put_document(
 
 
 @router.get("/streams/{name:name}/feed.atom", responses=_feeds(_ATOM), response_class=Response)
-async def get_atom(
-    service: TheService, name: Stream, if_none_match: Annotated[str, Header()] = ""
-) -> Response:
+async def get_atom(service: TheService, name: Stream, if_none_match: Known = "") -> Response:
     """What queries have published to a stream of late, as an Atom feed."""
     return await _feed(service, name, "atom", _ATOM, if_none_match)
 
 
 @router.get("/streams/{name:name}/feed.json", responses=_feeds(_JSON_FEED), response_class=Response)
-async def get_json_feed(
-    service: TheService, name: Stream, if_none_match: Annotated[str, Header()] = ""
-) -> Response:
+async def get_json_feed(service: TheService, name: Stream, if_none_match: Known = "") -> Response:
     """What queries have published to a stream of late, as a JSON Feed."""
     return await _feed(service, name, "jsonfeed", _JSON_FEED, if_none_match)
 
