@@ -13,34 +13,20 @@ import json
 import os
 import re
 import subprocess
-import sys
 from itertools import permutations
 from pathlib import Path
 
-import pytest
 from lxml import etree
 
 from tests.documentation.test_start import blocks
 from tests.shared import SHARED, needs
-from tests.test_wheel import installed, run
 from xscl.sources.feed_files import read_feeds
 
-__all__ = ["installed"]
-
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LIKE_REAL = Path(__file__).parent / "feeds_like_real"
 DAY = 86_400.0
 POLLED = SHARED / "data" / "feed-archives" / "tech-digest-2026" / "raw"
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel alone; that a source distribution makes the same is for test_wheel.py."""
-    out = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", out, cwd=ROOT)
-    (built,) = out.glob("*.whl")
-    return built
 
 
 def pasted(installed: Path, folder: Path, lines: str, form: str = "text") -> str:
