@@ -28,8 +28,8 @@ from xscl.documents.attributes import (
 from xscl.documents.document import Document
 from xscl.documents.trees import nodes_of
 from xscl.pattern_stage.algebra.functions import as_json
-from xscl.pattern_stage.layouts import EVERYTHING, Event
-from xscl.pattern_stage.values.terms import NULL, Attribute, Form, Slot
+from xscl.pattern_stage.layouts import Event
+from xscl.pattern_stage.values.terms import EVERYTHING, NULL, Attribute, Form, Slot
 from xscl.times import to_seconds
 from xscl.xpath_stage import decode_name
 
