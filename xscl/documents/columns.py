@@ -216,7 +216,7 @@ def members_of(value: object) -> dict[str, object]:
     """All attributes of a JSON value by name, as results show them."""
     if isinstance(value, list | tuple):
         value = {"item": value}
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         return {}
     if type(value) is dict and _AS_IT_IS.issuperset(map(type, value.values())):
         return value.copy()

@@ -45,6 +45,8 @@ T = TypeVar("T")
 _MANY = 100
 """Envelopes of a batch that is worth a word to the collector of cycles."""
 
+_AS_IT_IS = contextlib.nullcontext()
+
 
 class Outgoing(NamedTuple):
     """What is reported when a transaction is written: documents that were skipped, queries that
@@ -184,7 +186,7 @@ class Transactions:
         engine."""
         begun = False
         try:
-            with paused() if len(envelopes) >= _MANY else contextlib.nullcontext():
+            with paused() if len(envelopes) >= _MANY else _AS_IT_IS:
                 with self._lock:
                     self._depth += 1
                     try:
