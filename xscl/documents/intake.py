@@ -200,11 +200,11 @@ class Intake:
             return
         for some, shape in arrivals.parts:
             if isinstance(some, Identified):
-                times: dict[str, Sequence[int]] = {some.stream: some.times}
-            elif len(some) == 1 or shape is None:
+                times: dict[str, list[int]] = {some.stream: [*some.times]}
+            elif shape is None:
                 times = {}
                 for one in some:
-                    times[one.stream] = [*times.get(one.stream, ()), one.time]
+                    times.setdefault(one.stream, []).append(one.time)
             else:
                 times = {shape[0]: [one.time for one in some]}
             for stream, of_stream in times.items():

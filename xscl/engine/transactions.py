@@ -74,6 +74,28 @@ class Change:
     outgoing: Outgoing = field(default_factory=Outgoing)
 
 
+class _Asking(contextlib.AbstractContextManager[None]):
+    """Around a call, of which there may be one for each document: a lock, and a check once it is
+    there."""
+
+    __slots__ = ("_check", "_lock")
+
+    def __init__(self, lock: threading.RLock, check: Callable[[], None]) -> None:
+        self._lock = lock
+        self._check = check
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        try:
+            self._check()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class Transactions:
     """What one engine does, a call at a time.
 
@@ -95,6 +117,7 @@ class Transactions:
         self._on_stop = on_stop or (lambda error: log.error("%s", error))
         self._release = release
         self._lock = threading.RLock()
+        self._asking = _Asking(self._lock, self._check_open)
         self._depth = 0
         self._postponed: list[Outgoing] = []
         self._group: GroupCommit | None = None
@@ -130,12 +153,9 @@ class Transactions:
         handed over only later."""
         return self._depth > 1 or self._group is not None or self.streams.are_open
 
-    @contextlib.contextmanager
-    def asking(self) -> Iterator[None]:
+    def asking(self) -> contextlib.AbstractContextManager[None]:
         """Around every call: nobody else is in the engine.  Raises StateError if it is closed."""
-        with self._lock:
-            self._check_open()
-            yield
+        return self._asking
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Change]:
