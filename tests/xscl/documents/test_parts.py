@@ -47,3 +47,16 @@ def test_batches_are_as_documents_one_by_one(size: int) -> None:
     assert len(matches) > 20
     assert skipped.duplicate > 5
     assert documents < len(envelopes)
+
+
+def test_of_an_id_that_comes_again_the_last_document_counts() -> None:
+    a, b = "<a><k>1</k></a>", "<b><n>1</n></b>"
+    batch = [("y", 0, a), ("x", 100, b), ("z", 190, a), ("x", 200, a)]
+    with Engine(lateness=0) as engine:
+        engine.load(_QUERY)
+        engine.publish_many(
+            {"stream": "S", "id": id, "timestamp": time, "xml": xml} for id, time, xml in batch
+        )
+        assert engine.documents == 4
+        engine.publish("S", a, id="x", timestamp=201)
+        assert (engine.documents, engine.skipped.duplicate) == (4, 1)
