@@ -4,7 +4,8 @@ long a match takes to reach them, and what the server has in memory.
 `xscl serve` has 200 readers of events, and one more that stops reading.  20,000 documents are
 published, 500 in a second, one a request.
 
-    python benchmarks/serve_load.py [--readers 200] [--documents 20000] [--rate 500] [--state]
+    python benchmarks/serve_load.py [--readers 200] [--documents 20000] [--rate 500]
+        [--connections 8] [--state]
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def main() -> int:
     parser.add_argument("--readers", type=int, default=200)
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--rate", type=float, default=500.0, help="documents a second")
+    parser.add_argument("--connections", type=int, default=8, help="those that publish")
     parser.add_argument("--state", action="store_true", help="with a state file")
     arguments = parser.parse_args()
     machine = platform.processor() or platform.machine()
@@ -44,15 +46,17 @@ def main() -> int:
         options = ("q.xscl", "--lateness", LATENESS)
         options = (*options, "--state", "s.duckdb") if arguments.state else options
         with served(Path(name), *options) as server, stopped(server.port):
-            return measured(server, arguments.readers, arguments.documents, arguments.rate)
+            return measured(server, arguments)
 
 
-def measured(server: Served, readers: int, documents: int, rate: float) -> int:
+def measured(server: Served, arguments: argparse.Namespace) -> int:
     """Prints what was found; 1 where it is not what it should be."""
+    readers, documents, rate = arguments.readers, arguments.documents, arguments.rate
+    connections = {"connections": arguments.connections}
     publisher = Publisher(server.port, documents)
     with reading(publisher, readers) as some:
         began, before = time.monotonic(), _processor_seconds(server)
-        publishing = threading.Thread(target=publisher.publish, args=(rate,))
+        publishing = threading.Thread(target=publisher.publish, args=(rate,), kwargs=connections)
         publishing.start()
         sizes = []
         while publishing.is_alive():

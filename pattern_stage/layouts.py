@@ -10,20 +10,18 @@ filled up with None.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xscl.pattern_stage.values.terms import Attribute, Form, Slot
+if TYPE_CHECKING:
+    from xscl.pattern_stage.values.terms import Slot
 
-__all__ = ["END", "EVERYTHING", "NUMBER", "SLOTS", "START", "Event", "Layouts", "slot_names"]
+__all__ = ["END", "NUMBER", "SLOTS", "START", "Event", "Layouts", "slot_names"]
 
 Event = tuple[Any, ...]
 """`(start, end, number, *slots)`."""
 
 START, END, NUMBER, SLOTS = range(4)
 """Their indices; slots begin at SLOTS."""
-
-EVERYTHING = Slot(Attribute(), Form.VALUE)
-"""All attributes of an event by name, for results that show all of them."""
 
 
 class Layouts:

@@ -307,6 +307,11 @@ class PatternStage:
         return number in self._of_query
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it has no queries."""
+        return not self._of_query
+
+    @property
     def version(self) -> int:
         """Grows whenever slots, or the reach of events, may have changed."""
         return self._version
@@ -356,6 +361,8 @@ class PatternStage:
         if watermark is None or (self._watermark is not None and watermark < self._watermark):
             return
         self._watermark = watermark
+        if self.is_empty and not self._buffered:
+            return
         due = bisect_right(self._buffered, watermark, key=_time)
         self._take_in_order(self._buffered[:due])
         del self._buffered[:due]

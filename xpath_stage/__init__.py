@@ -30,6 +30,7 @@ from xscl.xpath_stage.parsing.json_documents import (
     number_text,
 )
 from xscl.xpath_stage.parsing.json_shapes import are_flat, plain_copies, read_exactly
+from xscl.xpath_stage.parsing.markup import written_as_it_is
 from xscl.xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xscl.xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xscl.xpath_stage.strings import Strings
@@ -85,4 +86,5 @@ __all__ = [
     "plain_copies",
     "read_exactly",
     "string_value",
+    "written_as_it_is",
 ]

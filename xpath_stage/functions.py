@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import re2
 from lxml import etree
 
 from xscl.xpath_stage.parsing.documents import string_value
@@ -66,6 +65,8 @@ def _string(value: object) -> str:
 
 @lru_cache(maxsize=10_000)
 def _pattern(pattern: str) -> Any:
+    import re2  # most filters have no `matches`
+
     return re2.compile(pattern)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 
-__all__ = ["collect_rarely", "leave_imported", "paused", "without_collecting"]
+__all__ = ["collect_rarely", "leave_imported", "leaving", "paused", "without_collecting"]
 
 _THRESHOLDS = (100_000, 50, 1_000)
 
@@ -37,6 +37,16 @@ def paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@contextmanager
+def leaving() -> Iterator[None]:
+    """Looks for no cycles meanwhile, and freezes what is there at the end, without a visit: for the
+    batches of a command that reads its input to the end, after `collect_rarely`.  What no cycle
+    holds is freed as ever; of documents and matches none does."""
+    with paused():
+        yield
+        leave_imported()
 
 
 @contextmanager

@@ -20,9 +20,9 @@ from benchmarks.events.workloads import WORKLOADS, Queries
 from xscl.event_queries.compile import Open, compile_events
 from xscl.language import parse
 from xscl.language.parameters import Prepared
-from xscl.pattern_stage.layouts import END, EVERYTHING
+from xscl.pattern_stage.layouts import END
 from xscl.pattern_stage.plan.stage import EventStage
-from xscl.pattern_stage.values.terms import Form, Slot
+from xscl.pattern_stage.values.terms import EVERYTHING, Form, Slot
 
 __all__ = ["Staged"]
 

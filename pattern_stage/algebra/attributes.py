@@ -16,8 +16,8 @@ from xscl.pattern_stage.algebra.nodes.map import INNER as MAPPED
 from xscl.pattern_stage.algebra.nodes.map import Map, computed
 from xscl.pattern_stage.algebra.nodes.sequence import LEFT, RIGHT
 from xscl.pattern_stage.algebra.nodes.union import INNER, SIDE
-from xscl.pattern_stage.layouts import EVERYTHING, Layouts
-from xscl.pattern_stage.values.terms import NULL, Form, Slot
+from xscl.pattern_stage.layouts import Layouts
+from xscl.pattern_stage.values.terms import EVERYTHING, NULL, Form, Slot
 
 __all__ = ["attributes", "published", "reader"]
 

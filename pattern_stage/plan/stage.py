@@ -173,6 +173,11 @@ class EventStage:
             if not left:
                 del missed[since]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no queries."""
+        return not len(self._queries)
+
     # Bounds
 
     @property

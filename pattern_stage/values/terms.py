@@ -16,6 +16,7 @@ from enum import Enum, auto
 from typing import Any, Literal
 
 __all__ = [
+    "EVERYTHING",
     "MISSING",
     "NULL",
     "RANGES",
@@ -129,6 +130,10 @@ class Slot:
 
     attribute: Attribute
     form: Form
+
+
+EVERYTHING = Slot(Attribute(), Form.VALUE)
+"""All attributes of an event by name, for results that show all of them."""
 
 
 # Leaves.

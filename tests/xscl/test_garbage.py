@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
+from weakref import ref
 
 import pytest
 
 from xscl import garbage
-from xscl.garbage import leave_imported, without_collecting
+from xscl.garbage import leave_imported, leaving, without_collecting
 
 
 @pytest.fixture
@@ -70,3 +71,22 @@ def test_a_disabled_collector_stays_disabled() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_is_made_in_a_batch_of_a_command_is_left() -> None:
+    """Without a look, but not for ever: what nobody holds any more is freed."""
+
+    class Held:
+        pass
+
+    gc.collect()
+    looks = [generation["collections"] for generation in gc.get_stats()]
+    with leaving():
+        made = [Held() for _ in range(10_000)]
+        gone = ref(made[0])
+        during = [generation["collections"] for generation in gc.get_stats()]
+    assert during == looks
+    assert gc.isenabled()
+    assert not {*map(id, made)} & {*map(id, gc.get_objects())}
+    made.clear()
+    assert gone() is None

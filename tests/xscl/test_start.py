@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -16,6 +17,15 @@ _HEAVY = (
     "pyarrow", "pyspark", "rich", "sqlglot",
     "xscl.event_queries", "xscl.language.syntax", "xscl.pattern_stage.algebra",
     "xscl.pattern_stage.processor",
+)  # fmt: skip
+
+_NOT_OF_A_RUN = (
+    *(set(_HEAVY) - {"lark", "xscl.language.syntax"}),
+    "email", "importlib.metadata", "re2", "secrets", "tomllib",
+    "xscl.feeds", "xscl.language.checks.other_languages",
+    "xscl.language.eql.build", "xscl.language.events.build", "xscl.language.patterns.build",
+    "xscl.language.problem_words", "xscl.pattern_stage.values.terms", "xscl.polling", "xscl.serve",
+    "xscl.sources.feed_files", "xscl.why",
 )  # fmt: skip
 
 _PUBLISH = """
@@ -49,6 +59,20 @@ def imported(program: str, **environment: str) -> set[str]:
 )
 def test_what_is_heavy_is_imported_where_it_is_used(program: str, needed: set[str]) -> None:
     assert imported(program) & {*_HEAVY} == needed
+
+
+def test_a_run_over_a_few_documents_imports_what_it_needs(tmp_path: Path) -> None:
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text(
+        '{"stream": "S", "id": "1", "timestamp": 1, "xml": "<a>v</a>"}\n'
+        '{"stream": "S", "id": "2", "timestamp": 2, "xml": "<b>v</b>"}\n'
+    )
+    query = "S//a->x JOIN {x = y, 1 day} S//b->y"
+    words = ["xscl", "run", "-q", query, "--events", str(documents), "-o", str(tmp_path / "found")]
+    start = f"sys.argv = {words!r}; from xscl.cli.main import main; main()"
+    found = imported(start)
+    assert not found & {*_NOT_OF_A_RUN}
+    assert (tmp_path / "found").read_text().count("\n") == 1
 
 
 def test_help_and_completion_import_no_command() -> None:

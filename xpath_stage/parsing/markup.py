@@ -11,10 +11,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from lxml import etree
 
-__all__ = ["LONGEST", "attribute_values", "cut_text", "places_of_attributes", "texts_of_tags"]
+__all__ = [
+    "LONGEST",
+    "attribute_values",
+    "cut_text",
+    "places_of_attributes",
+    "texts_of_tags",
+    "written_as_it_is",
+]
 
 LONGEST = 100_000
 """Longer documents are parsed: there the gain is small."""
@@ -77,6 +85,43 @@ def cut_text(document: str | bytes) -> tuple[str, list[str]] | None:
     if "=" in markup:
         markup = _VALUE.sub(r'\1=""', markup)
     return declaration + markup, parts
+
+
+_BARE_TAG = re.compile(r"(?!\?)[^\s\"'=/!?:]+/?|/[^\s\"'=/!?:]+")
+"""A tag without attributes and prefix, and without white space."""
+
+
+def written_as_it_is(document: str) -> str | None:
+    """A well-formed document as the parser would write its root element, where that certainly is
+    its own text; else None.
+
+    >>> written_as_it_is("<a>x<b/> y</a>\\n"), written_as_it_is("<a></a>")
+    ('<a>x<b/> y</a>', None)
+    """
+    if "&" in document:
+        return None
+    cut = cut_text(document)
+    if cut is None:
+        return None
+    markup, parts = cut
+    filled = _to_be_filled(markup)
+    if filled is None or not all(parts[place] for place in filled):
+        return None
+    return document.rstrip(" \t\n")
+
+
+@lru_cache(maxsize=10_000)
+def _to_be_filled(markup: str) -> tuple[int, ...] | None:
+    """The parts of a document with some markup that must not be empty if it is to be written as it
+    is, since an element without content has one tag there; None where it never is."""
+    tags = markup.split("\0")
+    if not all(map(_BARE_TAG.fullmatch, {*tags})):
+        return None
+    return tuple(
+        2 * number
+        for number in range(1, len(tags))
+        if tags[number][0] == "/" and tags[number - 1][0] != "/" and tags[number - 1][-1] != "/"
+    )
 
 
 def texts_of_tags(markup: str, parts: Sequence[str]) -> list[slice] | None:

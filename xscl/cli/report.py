@@ -200,6 +200,7 @@ class Report(Terminal):
     ) -> Iterator[dict[str, object]]:
         """Passes envelopes on, counting them and those whose stream no query reads."""
         enough = max(1, _SAMPLE // max(1, len(engine.streams)))
+        is_read: dict[str, bool] = {}
         for envelope in envelopes:
             if not {"xml", "json"} & envelope.keys() and {"advance", "retract"} & envelope.keys():
                 yield envelope
@@ -207,19 +208,21 @@ class Report(Terminal):
             self.read += 1
             stream = envelope.get("stream", "S")
             if isinstance(stream, str):
-                most = enough
-                if not engine.reads(stream):
+                if (reads := is_read.get(stream)) is None:
+                    reads = is_read[stream] = engine.reads(stream)
+                if not reads:
                     self._unread[stream] += 1
-                    most = 1
-                self._keep(envelope, stream, most)
+                self._keep(envelope, stream, enough if reads else 1)
             if self.read % 1000 == 0:
                 self.found(0)
+                # A query may have been stopped meanwhile.
+                is_read.clear()
             yield envelope
 
     def _keep(self, envelope: dict[str, object], stream: str, most: int) -> None:
         """Keeps a document for the hints with the same chance as each other one of its stream, if
         it is small."""
-        self._seen[stream] += 1
+        self._seen[stream] = seen = self._seen[stream] + 1
         kept = self._sample.get(stream)
         if kept is None:
             if len(self._sample) >= _SAMPLE:
@@ -228,7 +231,7 @@ class Report(Terminal):
         if len(kept) < most:
             if _is_small(envelope):
                 kept.append(envelope)
-        elif (place := self._random.randrange(self._seen[stream])) < most and _is_small(envelope):
+        elif (place := int(self._random.random() * seen)) < most and _is_small(envelope):
             kept[place] = envelope
 
     def found(self, matches: int) -> None:

@@ -62,7 +62,7 @@ from xscl.durable.group_commit import seconds_of
 from xscl.durable.positions import Mark, Positions
 from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
-from xscl.garbage import collect_rarely, leave_imported
+from xscl.garbage import collect_rarely, leave_imported, leaving
 from xscl.sinks.registry import FEED_FORMS, LINE_FORMS, title_of
 from xscl.sources.envelopes import as_they_come
 from xscl.times import to_seconds
@@ -196,6 +196,10 @@ def run(options: Options) -> int:
     return stopped.code() if stopped.is_set() else 2 if bad else skips
 
 
+_MANY = 100
+"""Documents of a batch after which Python's collector of cycles need not look at what stays."""
+
+
 class _Run:
     """Batches on their way through an engine; of the matches, those of a stream or all."""
 
@@ -316,7 +320,9 @@ class _Run:
         """Deals with one batch after another, each in a transaction: its matches are written before
         the transaction says that they were."""
         for some in self.batches:
-            with self.engine.transaction():
+            # What comes line by line may come for days.
+            owned = leaving() if len(some) >= _MANY else contextlib.nullcontext()
+            with owned, self.engine.transaction():
                 matches = deal([envelope for envelope, _ in some])
                 self.report.found(matches)
                 if self.positions is not None:

@@ -77,6 +77,8 @@ class Arrivals:
         self.clocks: dict[str, int] = {}
         """By stream the latest time of its documents, but for those of a clock that is wrong."""
         self.parts: list[tuple[Documents, DocumentShape | None]] = []
+        """In each part those of a shape, in order; one that has come in runs is a part."""
+        self._of_shape: dict[DocumentShape | None, list[Document]] = {}
         self.count = 0
         self.evaluated: list[Document] = []
         """The documents of which more than events was read."""
@@ -204,6 +206,8 @@ class Arrivals:
 
     def _of(self, stream: str) -> Mapping[str, tuple[int, DocumentShape]]:
         """The documents of a stream that are in the batch, by id: their times and shapes."""
+        if not self.runs:
+            return self._added.get(stream, _NO_DOCUMENTS)
         _, ids, times, _ = self.runs.get(stream, _NO_COLUMNS)
         known = self._seen.get(stream, 0)
         if known < len(ids):
@@ -218,14 +222,19 @@ class Arrivals:
         self._follow(document.time, self.last_arrival + DAY)
         self._see(document.stream, document.time)
         self.count += 1
-        if self.parts and shape == self.parts[-1][1] and type(last := self.parts[-1][0]) is list:
-            last.append(document)
-        else:
-            self.parts.append(([document], shape))
         if shape is not None:
-            self._added[document.stream][document.id] = document.time, shape
-            if document.body is not None:
-                self.evaluated.append(document)
+            added = self._added[document.stream]
+            if document.id in added:
+                # Of one id the last is the one that is retained.
+                self._of_shape.clear()
+            added[document.id] = document.time, shape
+        alike = self._of_shape.get(shape)
+        if alike is None:
+            alike = self._of_shape[shape] = []
+            self.parts.append((alike, shape))
+        alike.append(document)
+        if shape is not None and document.body is not None:
+            self.evaluated.append(document)
 
     def add_run(self, run: Run) -> None:
         """Adds the `judged` documents of a run."""

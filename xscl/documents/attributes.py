@@ -83,7 +83,7 @@ def _below(element: etree._Element, tags: Sequence[str]) -> Iterator[etree._Elem
 def _children(value: object, step: str) -> Sequence[object]:
     """The members of a value that are its children of a name; an array in an array is one, whose
     members are named `item`."""
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         member = value.get(step, MISSING)
         if member is MISSING:
             return ()

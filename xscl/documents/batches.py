@@ -27,7 +27,8 @@ def in_batches(entries: Iterable[T], size: int) -> Iterator[list[T]]:
         some.append(entry)
         envelope = entry[0] if isinstance(entry, tuple) else entry
         body = envelope.get("xml")
-        length += len(body) if isinstance(body, str | bytes) else 0
+        if type(body) is str or isinstance(body, (str, bytes)):
+            length += len(body)
         if len(some) == size or length > _LONG or isinstance(body, Path):
             yield some
             some, length = [], 0

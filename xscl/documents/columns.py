@@ -28,8 +28,8 @@ from xscl.documents.attributes import (
 from xscl.documents.document import Document
 from xscl.documents.trees import nodes_of
 from xscl.pattern_stage.algebra.functions import as_json
-from xscl.pattern_stage.layouts import EVERYTHING, Event
-from xscl.pattern_stage.values.terms import NULL, Attribute, Form, Slot
+from xscl.pattern_stage.layouts import Event
+from xscl.pattern_stage.values.terms import EVERYTHING, NULL, Attribute, Form, Slot
 from xscl.times import to_seconds
 from xscl.xpath_stage import decode_name
 
@@ -216,7 +216,7 @@ def members_of(value: object) -> dict[str, object]:
     """All attributes of a JSON value by name, as results show them."""
     if isinstance(value, list | tuple):
         value = {"item": value}
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         return {}
     if type(value) is dict and _AS_IT_IS.issuperset(map(type, value.values())):
         return value.copy()

@@ -8,7 +8,7 @@ document is needed.
 from __future__ import annotations
 
 import json
-import uuid
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ __all__ = [
     "is_control",
     "is_small",
     "is_streamed",
+    "new_id",
     "without_body",
 ]
 
@@ -67,6 +68,11 @@ class Document(Struct, frozen=True):
         return public_name(self.stream)
 
 
+def new_id() -> str:
+    """The id of a document that has none."""
+    return os.urandom(16).hex()
+
+
 def document_of(
     envelope: Mapping[str, object], number: int, arrival: int, trees: Trees | None = None
 ) -> Document:
@@ -80,7 +86,7 @@ def document_of(
     if not isinstance(name, str):
         if name is not None:
             raise DocumentError("`id` must be a string", stream=stream, document=str(name))
-        name = uuid.uuid4().hex
+        name = new_id()
     if not (stream.isprintable() and name.isprintable()):
         _check_characters(stream, name)
     body, is_json = envelope.get("xml"), False

@@ -3,11 +3,11 @@ columns, so that many are processed in one step."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from xscl.documents.document import new_id
 from xscl.times import from_timestamps
 from xscl.xpath_stage import are_flat, foreign_character, plain_copies
 
@@ -78,7 +78,7 @@ def _run(
         if not all(map(may_come, {*of})):
             return None
         if None in ids:
-            ids = [uuid.uuid4().hex if one is None else one for one in ids]
+            ids = [new_id() if one is None else one for one in ids]
         if foreign_character("".join(ids)) is not None:
             return None
         if None in times:

@@ -45,6 +45,8 @@ T = TypeVar("T")
 _MANY = 100
 """Envelopes of a batch that is worth a word to the collector of cycles."""
 
+_AS_IT_IS = contextlib.nullcontext()
+
 
 class Outgoing(NamedTuple):
     """What is reported when a transaction is written: documents that were skipped, queries that
@@ -72,6 +74,28 @@ class Change:
     outgoing: Outgoing = field(default_factory=Outgoing)
 
 
+class _Asking(contextlib.AbstractContextManager[None]):
+    """Around a call, of which there may be one for each document: a lock, and a check once it is
+    there."""
+
+    __slots__ = ("_check", "_lock")
+
+    def __init__(self, lock: threading.RLock, check: Callable[[], None]) -> None:
+        self._lock = lock
+        self._check = check
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        try:
+            self._check()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class Transactions:
     """What one engine does, a call at a time.
 
@@ -93,6 +117,7 @@ class Transactions:
         self._on_stop = on_stop or (lambda error: log.error("%s", error))
         self._release = release
         self._lock = threading.RLock()
+        self._asking = _Asking(self._lock, self._check_open)
         self._depth = 0
         self._postponed: list[Outgoing] = []
         self._group: GroupCommit | None = None
@@ -128,12 +153,9 @@ class Transactions:
         handed over only later."""
         return self._depth > 1 or self._group is not None or self.streams.are_open
 
-    @contextlib.contextmanager
-    def asking(self) -> Iterator[None]:
+    def asking(self) -> contextlib.AbstractContextManager[None]:
         """Around every call: nobody else is in the engine.  Raises StateError if it is closed."""
-        with self._lock:
-            self._check_open()
-            yield
+        return self._asking
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Change]:
@@ -184,7 +206,7 @@ class Transactions:
         engine."""
         begun = False
         try:
-            with paused() if len(envelopes) >= _MANY else contextlib.nullcontext():
+            with paused() if len(envelopes) >= _MANY else _AS_IT_IS:
                 with self._lock:
                     self._depth += 1
                     try:

@@ -51,6 +51,8 @@ class EventOutputs:
         """Adds outputs to the deliveries as matches, or unless these are all of them, those of
         queries that publish; and hands on what is published."""
         # Callbacks get those of queries that do not publish out of the groups.
+        if not outputs:
+            return
         reports = deliveries is not None and deliveries.all_of_them
         if not reports and not outputs.feed:
             return

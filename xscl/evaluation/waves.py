@@ -103,14 +103,16 @@ class Waves:
 
     def taken_back(self, step: WaveRows) -> list[tuple[Subscription, Match]]:
         """The matches that were reported and no longer hold, with their queries."""
-        rows = [(owner, row) for owner, row in step.gone if isinstance(owner, Subscription)]
-        for some in step.of_patterns:
+        rows: list[tuple[Subscription, OperatorRow]] = []
+        if step.gone:
+            rows += [(owner, row) for owner, row in step.gone if isinstance(owner, Subscription)]
+        for some in step.of_patterns if step.timed else ():
             for number, withdrawn in some.withdrawn():
                 reader = self._queries.stages.reader(number)
                 if isinstance(reader.owner, Subscription):
                     read = reader.reading.read(withdrawn, self._intake.composites)
                     rows += [(reader.owner, row) for row in read]
-        gone = [(owner, self._match(owner, row)) for owner, row in rows]
+        gone = [(owner, self._match(owner, row)) for owner, row in rows] if rows else []
         for outputs in step.of_events:
             if outputs.gone is not None:
                 gone += self._outputs.taken_back(outputs.gone)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator
@@ -35,7 +34,7 @@ def drafted(
     """
     # Where the name is a link, the file that it leads to is replaced, not the link.
     target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}{DRAFT}")
+    draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}{DRAFT}")
     try:
         yield draft
         if not dropped():

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from xscl.language.checks.check import check
 from xscl.language.checks.limits import too_long
-from xscl.language.checks.names import NAME, STRING, unquoted
+from xscl.language.checks.names import NAME, STRING, SYMBOLS, NamePattern, unquoted
 from xscl.language.parameters import Prepared
 from xscl.language.parsing import parse_query
 from xscl.language.problems import Problem, Unreadable
@@ -43,8 +43,7 @@ _OF_SKELETON = 1_000
 """How many queries are prepared of one skeleton."""
 
 # Characters that are names to the grammar and to XPath, of a plane that nobody writes in.
-_FIRST, _SYMBOLS = 0xE1000, 0x1000
-SYMBOL = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + _SYMBOLS - 1)}]")
+SYMBOL = re.compile(f"[{chr(SYMBOLS[0])}-{chr(SYMBOLS[-1])}]")
 """A character that stands for a name."""
 
 _WORDS = {
@@ -53,7 +52,7 @@ _WORDS = {
 }
 # Names take their digits and primes with them, as in `scan.py`, the name of a unit its number; and
 # what is no name without it, a colon or parenthesis.
-_TOKEN = re.compile(
+_TOKEN = NamePattern(
     rf"({NAME}(?:(?<!\.)'++|:{NAME}|[ \t\r\n]*+\()?+|{STRING}|:{NAME}(?:[ \t\r\n]*+{NAME})?+"
     rf"|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[ \t\r\n]*+{NAME})?+)"
 )
@@ -62,7 +61,7 @@ _NUMBER = re.compile(r"[0-9.]+")
 _BEGIN_LITERALS = frozenset("'\".0123456789")
 
 
-_EACH = [chr(_FIRST + number) for number in range(_SYMBOLS)]
+_EACH = [*map(chr, SYMBOLS)]
 
 
 def by_symbol(names: Sequence[str]) -> dict[str, str]:
@@ -100,7 +99,8 @@ class TextPlace:
     def literals(self) -> dict[int, str]:
         """The names of its literals as parameters, by place."""
         statement = self.statement
-        texts = _TOKEN.split(self.scanned[statement.start : statement.end])
+        text = self.scanned[statement.start : statement.end]
+        texts = _TOKEN.of(text).split(text)
         return _numbered(statement.start, texts)
 
 
@@ -199,7 +199,7 @@ class _Skeleton:
 
 def _in_symbols(parts: _Parts, place: TextPlace) -> Prepared | None:
     """The query in symbols of a statement; None where it is not good."""
-    if not parts.names or len(parts.names) == _SYMBOLS or any(map(SYMBOL.search, parts.texts)):
+    if not parts.names or len(parts.names) == len(SYMBOLS) or any(map(SYMBOL.search, parts.texts)):
         # Somebody writes in them, or there are not enough.
         return None
     both = zip(parts.texts, parts.pieces, strict=True)
@@ -314,8 +314,8 @@ class AlikeStatements:
         text, *surroundings = whole
         # In a constructor names are text; in a pattern one may be a path, in an event query
         # another name and a number behind it; of a declared stream all of it is an event query.
-        most = 0 if surroundings[1:] or _OF_EVENTS.search(text) is not None else _SYMBOLS
-        texts = _TOKEN.split(text)
+        most = 0 if surroundings[1:] or _OF_EVENTS.search(text) is not None else len(SYMBOLS)
+        texts = _TOKEN.of(text).split(text)
         tokens = texts[1::2]
         instead: dict[str, str] = {}
         literals: dict[str, str] = {}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal as OneOf
 
 import lark
+from lark.lexer import PatternRE
 
 from xscl.language.checks.names import (
     AFTER_STREAM,
@@ -23,9 +24,11 @@ from xscl.language.checks.names import (
     STRING,
     VARIABLE,
     WORD,
+    plain_form,
 )
+from xscl.language.driver import Driver
 
-__all__ = ["STARTS", "Grammar", "compiled", "grammar", "name_of"]
+__all__ = ["STARTS", "Grammar", "compiled", "driver", "grammar", "name_of"]
 
 Grammar = OneOf["grammar", "patterns", "events", "automata", "eql"]
 
@@ -60,8 +63,24 @@ _PATTERNS = {
 
 
 @cache
-def grammar(which: Grammar) -> lark.Lark:
-    """The tables that are kept, or new ones."""
+def grammar(which: Grammar, plain: bool = False) -> lark.Lark:
+    """The tables that are kept, or new ones, for texts that are plain alone (`is_plain`) or any."""
+    tables = _kept(which)
+    if plain:
+        # The lexers, whose terminals are in order, compile them when they are first used.
+        for terminal in tables.terminals:
+            if isinstance(terminal.pattern, PatternRE):
+                terminal.pattern.value = plain_form(_as_written(terminal.pattern.value))
+    return tables
+
+
+@cache
+def driver(which: Grammar, plain: bool = False) -> Driver:
+    """What reads texts by the same tables."""
+    return Driver(grammar(which, plain))
+
+
+def _kept(which: Grammar) -> lark.Lark:
     with (_FOLDER / f"{which}.tables").open("rb") as file:
         if file.readline() == name_of(which):
             return lark.Lark.load(file)
@@ -72,6 +91,12 @@ def compiled(which: Grammar) -> lark.Lark:
     """The tables of a grammar, made again."""
     starts = [*STARTS[which]]
     return lark.Lark(_text(which), parser="lalr", start=starts, maybe_placeholders=False)
+
+
+def _as_written(pattern: str) -> str:
+    """A pattern of names.py as it is there: lark's has characters for escapes, and the other way
+    around for slashes."""
+    return pattern.encode("ascii", "backslashreplace").decode().replace(r"\/", "/")
 
 
 def name_of(which: Grammar) -> bytes:

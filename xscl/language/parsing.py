@@ -17,7 +17,7 @@ from lark import Token, Tree
 
 from xscl.language.build import Branch, Builder, Node, as_token
 from xscl.language.checks.limits import too_long
-from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, RESERVED, unquoted
+from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, RESERVED, NamePattern, unquoted
 from xscl.language.events.levels import Level, root_level
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
@@ -44,19 +44,21 @@ NOTHING_DECLARED: Mapping[str, Declared] = MappingProxyType({})
 __all__ = ["NOTHING_DECLARED", "is_declaration", "parse_declaration", "parse_query"]
 
 _STRING = re.compile(r"[ \t\r\n]*+string[ \t\r\n]*+\(")
-_STREAM = re.compile(rf"(?ai:DECLARE)[ \t\r\n]++(?ai:STREAM){END_OF_WORD}")
-_DECLARATION = re.compile(rf"(?ai:DECLARE){END_OF_WORD}(?!{AFTER_STREAM})")
+_STREAM = NamePattern(rf"(?ai:DECLARE)[ \t\r\n]++(?ai:STREAM){END_OF_WORD}")
+_DECLARATION = NamePattern(rf"(?ai:DECLARE){END_OF_WORD}(?!{AFTER_STREAM})")
 
 
 def is_declaration(text: str, statement: Statement) -> bool:
     """Whether a statement declares a namespace (well or badly), and so is no query."""
-    return _DECLARATION.match(text, statement.start, statement.end) is not None
+    stretch = text[statement.start : statement.end]
+    return _DECLARATION.of(stretch).match(stretch) is not None
 
 
 def parse_declaration(text: str, statement: Statement) -> tuple[str, str] | Declared:
     """What a DECLARE in a scanned text declares: a prefix and its namespace, or a stream."""
     _readable(statement)
-    if _STREAM.match(text, statement.start, statement.end) is not None:
+    stretch = text[statement.start : statement.end]
+    if _STREAM.of(stretch).match(stretch) is not None:
         return _stream(text, statement)
     prefix, string = tree_of(text, statement.start, statement.end, "declaration").children
     assert isinstance(prefix, Token)

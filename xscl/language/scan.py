@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from json import JSONDecoder
 from typing import TYPE_CHECKING
 
-from xscl.language.checks.names import END_OF_WORD, NAME, PRIMED, STRING
+from xscl.language.checks.names import END_OF_WORD, NAME, PRIMED, STRING, NamePattern, is_plain
 from xscl.language.events.parentheses import NAME_REMARK, Parentheses, end_of_comment
 from xscl.language.problems import Problem
 from xscl.xpath_stage import NO_XML
@@ -63,7 +63,7 @@ class Scan:
 
 
 # A name takes its primes with it: a quote that touches a name never starts a string.
-_TOKEN = re.compile(
+_TOKEN = NamePattern(
     r"(?P<blank>[ \t\r\n]++)|(?P<remark>(?<![^ \t\r\n])--[^\n]*+)|(?P<comment>\(:)"
     rf"|(?P<name>{PRIMED})|(?P<string>{STRING})|(?P<unclosed>['\"])|(?P<end>;)|.",
     re.DOTALL,
@@ -74,29 +74,31 @@ _PLAIN = (
     rf"(?!(?ai:SELECT|FROM|NEXT|FOLD|UNION){END_OF_WORD}){PRIMED}|{STRING}"
     r"|[0-9/.,:@$=<>!*+)]|->|-(?!-)|\((?!:)"
 )
-_PLAIN_RUN = re.compile(rf"(?:[ \t\r\n]*+(?:{_PLAIN}|\[(?:[ \t\r\n]++|{_PLAIN})*+\]))++", re.DOTALL)
+_PLAIN_RUN = NamePattern(
+    rf"(?:[ \t\r\n]*+(?:{_PLAIN}|\[(?:[ \t\r\n]++|{_PLAIN})*+\]))++", re.DOTALL
+)
 # Strings that do not upset who counts parentheses.
 _NO_PARENTHESES = """(?:'(?:[^'()]|'')*+'|"(?:[^"()]|"")*+")"""
 # A statement as most are: with no comment, constructor or mistake that the scanner looks for.
-_ORDINARY = re.compile(
+_ORDINARY = NamePattern(
     r"[ \t\r\n]*+(?:(?<![^ \t\r\n])(--[^\n]*+)\n[ \t\r\n]*+)?+"
     rf"((?:(?!(?ai:SELECT){END_OF_WORD}[ \t\r\n]*+[<{{]"
     rf"|(?ai:EVENT|PATTERN|AUTOMATON){END_OF_WORD}){PRIMED}"
     rf"|{_NO_PARENTHESES}|[ \t\r\n0-9/.,:@$=<>!≠≤≥%*+|)\[\]{{}}]|->|-(?!-)|\((?!:))++);"
 )
 # A pattern, unless its first word names a stream; where it ends before its parenthesis or text.
-_EVENTS = re.compile(
+_EVENTS = NamePattern(
     rf"(?ai:EVENT|PATTERN){END_OF_WORD}(?![ \t\r\n]*+(?:[/;)]|\Z|(?ai:PUBLISH){END_OF_WORD}"
     rf"|(?ai:FOLLOWED[ \t\r\n]++BY){END_OF_WORD}|(?ai:JOIN)[ \t\r\n]*+\{{))"
 )
 # An automaton, up to its description.
-_AUTOMATON = re.compile(rf"(?ai:AUTOMATON){END_OF_WORD}[ \t\r\n]*+(?=\{{)")
+_AUTOMATON = NamePattern(rf"(?ai:AUTOMATON){END_OF_WORD}[ \t\r\n]*+(?=\{{)")
 # Where a description ends that is no JSON.
 _END_OF_DESCRIPTION = re.compile(r";(?=[ \t\r]*(?:\n|\Z))|(?=\n[ \t]*--[ \t]*name:)")
 # What only a value can follow: PUBLISH behind it is one.
 _WANTS_VALUE = {*"=!<>≠≤≥+-*/(∧∨", "WHERE", "AND", "OR"}
 _BEFORE_OPERANDS = {"}", "from", "next", "fold", "union", ";", "|", "\\"}
-_PARAMETER = re.compile(rf"\(:({NAME})")
+_PARAMETER = NamePattern(rf"\(:({NAME})")
 _DECODER = JSONDecoder()
 _NO_LINE_END = re.compile(r"[^\n]")
 
@@ -132,6 +134,7 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.plain = is_plain(text)
         self.parentheses = Parentheses(text)
         self.cleaned: list[str] = []
         self.copied = 0
@@ -163,7 +166,7 @@ class _Scanner:
         while at < len(text):
             if self.start < 0:
                 at = self.ordinary(at)
-            found = _TOKEN.match(text, at)
+            found = _TOKEN.form(self.plain).match(text, at)
             if found is None:
                 break  # at the end: the last alternative matches anything
             kind, at = found.lastgroup, found.end()
@@ -182,7 +185,7 @@ class _Scanner:
 
     def ordinary(self, at: int) -> int:
         """Take the ordinary statements that begin at a place; return where they end."""
-        while (found := _ORDINARY.match(self.text, at)) is not None:
+        while (found := _ORDINARY.form(self.plain).match(self.text, at)) is not None:
             start, end = found.span(2)
             if self.text.count("(", start, end) != self.text.count(")", start, end):
                 break
@@ -205,7 +208,8 @@ class _Scanner:
             end = self.constructor(start)
             self.selecting = 0
         elif self.at_source and (
-            _EVENTS.match(self.text, start) or _AUTOMATON.match(self.text, start)
+            _EVENTS.form(self.plain).match(self.text, start)
+            or _AUTOMATON.form(self.plain).match(self.text, start)
         ):
             self.start = start if self.start < 0 else self.start
             self.follow("")
@@ -220,7 +224,7 @@ class _Scanner:
         if self.start < 0:
             self.start = start
         if not (self.at_query or self.at_operand or self.after_select):
-            run = _PLAIN_RUN.match(self.text, end)
+            run = _PLAIN_RUN.form(self.plain).match(self.text, end)
             end = end if run is None else run.end()
         self.end = end
         return end
@@ -243,10 +247,10 @@ class _Scanner:
 
     def events(self, start: int) -> int:
         """Take the pattern that begins at a place; return where what follows it does."""
-        described = _AUTOMATON.match(self.text, start)
+        described = _AUTOMATON.form(self.plain).match(self.text, start)
         at = start if described is None else self.described(described.end())
         depth, asks, before = 0, False, ""
-        while (found := _TOKEN.match(self.text, at)) is not None:
+        while (found := _TOKEN.form(self.plain).match(self.text, at)) is not None:
             kind, sign = found.lastgroup, found[0]
             word = sign.upper()
             publishes = word == "PUBLISH" and not (asks and before in _WANTS_VALUE)
@@ -325,7 +329,7 @@ class _Scanner:
             self.blank(start, end)
             return end
         problem = "the comment that begins here is not closed: `:)` is missing"
-        if (parameter := _PARAMETER.match(self.text, start)) is not None:
+        if (parameter := _PARAMETER.form(self.plain).match(self.text, start)) is not None:
             problem += f"; write `( :{parameter[1]}` for a parameter"
         self.problem = Problem(start, problem)
         self.blank(start, len(self.text))

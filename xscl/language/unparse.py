@@ -7,12 +7,11 @@ its prefix is the one that was declared.  The law: the printed text parses to th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from xscl.language.checks.names import NAME, PREDECLARED, STRING, is_name, unquoted
+from xscl.language.checks.names import NAME, PREDECLARED, STRING, NamePattern, is_name, unquoted
 from xscl.language.conditions import LOOSENESS
 from xscl.language.scan import scan
 from xscl.language.syntax import (
@@ -34,7 +33,7 @@ from xscl.language.syntax import (
 
 __all__ = ["Wording", "literal"]
 
-_TEST = re.compile(rf"@?[ \t\r\n]*(?:{STRING}|\*:{NAME}|{NAME}(?::{NAME})?|\*)")
+_TEST = NamePattern(rf"@?[ \t\r\n]*(?:{STRING}|\*:{NAME}|{NAME}(?::{NAME})?|\*)")
 _PREFIXES = {uri: prefix for prefix, uri in PREDECLARED.items()}
 
 
@@ -43,6 +42,7 @@ class Wording:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._plain = text.isascii()
 
     def block(self, block: Block | SubQuery) -> str:
         """A block with its filters; of a sub-query only the path."""
@@ -62,7 +62,8 @@ class Wording:
         """A node test as it is in the text; a step that is in none by its name."""
         if step.test in (".", "text()"):
             return step.test
-        found = _TEST.match(self._text, step.at) or _TEST.match(self._uncommented, step.at)
+        test = _TEST.form(self._plain)
+        found = test.match(self._text, step.at) or test.match(self._uncommented, step.at)
         local = step.test.rpartition("}")[2].removeprefix("@")
         if found is not None:
             name = found[0].removeprefix("@").strip()

@@ -13,7 +13,7 @@ from lxml import etree
 
 from xscl.documents.document import Document, is_streamed
 from xscl.documents.trees import Nodes, nodes_of
-from xscl.xpath_stage import EXTENSIONS, decode_name, string_value
+from xscl.xpath_stage import EXTENSIONS, decode_name, string_value, written_as_it_is
 
 if TYPE_CHECKING:
     from xscl.language.syntax import Step
@@ -72,6 +72,12 @@ class BoundNode:
         `key`.  It is text, because lxml gives an element that it moves to another tree the prefixes
         of its new place.
         """
+        body = self.document.body
+        if self.number == 0 and self.attribute is None and type(body) is str and not in_default:
+            # Most documents are written as they came, and need no tree.
+            text = None if self.document.json else written_as_it_is(body)
+            if text is not None:
+                return text
         if self.attribute is not None:
             uri = etree.QName(self.attribute).namespace
             prefixes = {p: u for p, u in self.element.nsmap.items() if u == uri and p is not None}

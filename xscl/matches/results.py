@@ -9,8 +9,8 @@ without one, they are JSON where all documents of the match are
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -35,7 +35,7 @@ from xscl.matches.result_forms import Find, JSONForm, Path, Pieces, Place, XMLFo
 
 __all__ = ["in_blocks", "json_form", "xml_form"]
 
-_MARK = f"xscl-{secrets.token_hex(8)}-"
+_MARK = f"xscl-{os.urandom(8).hex()}-"
 _PLACE = re.compile(rf"{_MARK}(\d+)-")
 """Marks a place in a serialised constructor where each match has a text of its own."""
 

@@ -1,7 +1,8 @@
 """The one thread that owns the engine: jobs come in, each has its answer later.
 
 Documents that wait are published together, in one transaction, and each request has the counts of
-its own.  A queue that is full refuses (`Busy`), so that nobody waits without end.
+its own; with a state file, those that are about to come are waited for (`gathering`).  A queue that
+is full refuses (`Busy`), so that nobody waits without end.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -20,6 +22,7 @@ from xscl.errors import MatchError, StateError, XSCLError
 from xscl.matches.match import Match
 from xscl.matches.unwritten import log_unwritten
 from xscl.serve.found.journal import Entry, Journal
+from xscl.serve.gathering import Gathering
 
 __all__ = ["Busy", "EngineThread", "Taken"]
 
@@ -80,7 +83,8 @@ class _Work:
 class EngineThread:
     """Runs jobs in an engine, one after the other; `skipped` is the list to which the engine's
     `on_skip` adds.  `failed` is called when the engine was closed by a failure; `unwritten` are the
-    matches that could not be written, which is said on standard error."""
+    matches that could not be written, which is said on standard error.  `gathering` is of an engine
+    whose transactions are worth waiting for others."""
 
     def __init__(
         self,
@@ -90,6 +94,7 @@ class EngineThread:
         tally: Callable[[Sequence[Match]], object] = lambda matches: None,
         *,
         waiting: int = 1_000,
+        gathering: Gathering | None = None,
     ) -> None:
         self.engine = engine
         self.failed: Failed = lambda reason, *, by_fault=False: None
@@ -98,6 +103,7 @@ class EngineThread:
         self._skipped = skipped
         self._tally = tally
         self._most = waiting
+        self._gathering = gathering
         self._jobs: deque[_Publishing | _Work] = deque()
         self._changed = threading.Condition()
         self._ending = False
@@ -188,6 +194,7 @@ class EngineThread:
                 if self._ending:
                     return []
                 self._changed.wait()
+            self._gather()
             jobs = [self._jobs.popleft()]
             documents = len(getattr(jobs[0], "envelopes", ()))
             while isinstance(jobs[0], _Publishing) and self._jobs:
@@ -199,6 +206,17 @@ class EngineThread:
                     break
                 jobs.append(self._jobs.popleft())
         return jobs
+
+    def _gather(self) -> None:
+        """Waits for the documents of clients that were answered just now."""
+        if self._gathering is None:
+            return
+        until = time.monotonic() + self._gathering.patience
+        while len(self._jobs) < self._gathering.expected and not self._ending:
+            left = until - time.monotonic()
+            if left <= 0 or any(isinstance(job, _Work) for job in self._jobs):
+                return
+            self._changed.wait(left)
 
     def _answer(self, answer: Future[Any], work: Callable[[], Any]) -> None:
         if not answer.set_running_or_notify_cancel():
@@ -213,6 +231,7 @@ class EngineThread:
         # Of one who has gone away meanwhile, what was sent is published, too.
         answered = [job.answer.set_running_or_notify_cancel() for job in jobs]
         answers: list[Taken] = []
+        began = time.monotonic()
         try:
             with self.finding() as report:
                 for job in jobs:
@@ -225,6 +244,8 @@ class EngineThread:
                 if waits:
                     job.answer.set_exception(error)
             return
+        if self._gathering is not None:
+            self._gathering.answered(len(jobs), len(self._jobs), time.monotonic() - began)
         for job, waits, taken in zip(jobs, answered, answers, strict=True):
             if waits:
                 job.answer.set_result(taken)

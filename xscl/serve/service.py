@@ -25,6 +25,7 @@ from xscl.serve.event_stream import News
 from xscl.serve.feeds import Feeds
 from xscl.serve.found.journal import Journal
 from xscl.serve.found.tallies import Tallies
+from xscl.serve.gathering import Gathering
 from xscl.serve.metrics import Metrics
 from xscl.serve.summarised import summarised
 from xscl.serve.trying.dry_run import MEMORY
@@ -85,7 +86,12 @@ class Service:
         file = None if keeper is None else JournalFile(keeper, keep)
         self.journal = Journal(keep, _MEMORY if file is None else _BESIDE_FILE, file)
         self.engine = EngineThread(
-            engine, self.journal, skipped, self._count, waiting=self.limits.waiting
+            engine,
+            self.journal,
+            skipped,
+            self._count,
+            waiting=self.limits.waiting,
+            gathering=None if file is None else Gathering(),
         )
         self.summarised = summarised(engine)
         self.news = News(self.journal, self.summarised)

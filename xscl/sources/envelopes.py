@@ -134,6 +134,7 @@ def lines_of(
 ) -> Iterator[tuple[LineEnvelope, Place]]:
     """The envelopes of a file's lines from a place on.  `make` makes that of a
     JSON value, given an id for one that has none; it raises ValueError or DocumentError."""
+    others = after.others
     for number, start, line, end in _lines(file, name, max_document, on_error, after):
         if len(line) <= max_document and line.isspace():
             continue
@@ -143,7 +144,7 @@ def lines_of(
         except (ValueError, DocumentError) as error:
             on_error(refused(error, (name, number), {"line": number, "offset": start}, line))
         else:
-            yield found, after._replace(lines=number, offset=end)
+            yield found, Place(number, end, others)
 
 
 def checked(envelope: Envelope, source: tuple[str, int]) -> LineEnvelope:

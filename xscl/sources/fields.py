@@ -15,7 +15,6 @@ from typing import BinaryIO
 
 from lxml import etree
 
-from xscl.feeds.dates import seconds_of
 from xscl.files.gzipped import opened
 from xscl.times import from_timestamp, to_seconds
 
@@ -155,6 +154,8 @@ def _of_text(text: str) -> float:
     try:
         return to_seconds(from_timestamp(text))
     except ValueError as error:
+        from xscl.feeds.dates import seconds_of
+
         seconds = seconds_of(text)
         if seconds is None:
             raise ValueError(f"{error}, and no date as feeds write it") from None

@@ -10,8 +10,9 @@ import hypothesis.strategies as st
 
 from xscl.pattern_stage.algebra import admits, attributes, continues, frozen, iterated, mapped
 from xscl.pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source, Union
-from xscl.pattern_stage.layouts import EVERYTHING, Layouts
+from xscl.pattern_stage.layouts import Layouts
 from xscl.pattern_stage.values.terms import (
+    EVERYTHING,
     Age,
     And,
     Arithmetic,

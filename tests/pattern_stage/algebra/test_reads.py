@@ -31,9 +31,10 @@ from xscl.pattern_stage.algebra.nodes import (
     Source,
     Union,
 )
-from xscl.pattern_stage.layouts import EVERYTHING, Layouts
+from xscl.pattern_stage.layouts import Layouts
 from xscl.pattern_stage.values import terms
 from xscl.pattern_stage.values.terms import (
+    EVERYTHING,
     Age,
     Arithmetic,
     Attribute,

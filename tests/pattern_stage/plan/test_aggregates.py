@@ -18,12 +18,12 @@ from tests.drawn import drawn
 from xscl.pattern_stage.algebra import attributes
 from xscl.pattern_stage.algebra.functions import as_json, exact
 from xscl.pattern_stage.algebra.nodes import Aggregate, Source
-from xscl.pattern_stage.layouts import EVERYTHING, Layouts
+from xscl.pattern_stage.layouts import Layouts
 from xscl.pattern_stage.plan.channels import Channel
 from xscl.pattern_stage.plan.kinds.accumulators import Total
 from xscl.pattern_stage.plan.kinds.aggregates import AggregateOperator
 from xscl.pattern_stage.plan.operators import Context, Design, Readers
-from xscl.pattern_stage.values.terms import Arithmetic, Call, Column, Constant
+from xscl.pattern_stage.values.terms import EVERYTHING, Arithmetic, Call, Column, Constant
 
 X, Y = Column(0, "x"), Column(0, "y")
 ITEMS = (

@@ -13,8 +13,7 @@ from tests.drawn import drawn
 from tests.xpath_stage.parsing.test_json_documents import VALUES
 from xscl.documents.attributes import Node, reached, text_of_node
 from xscl.documents.columns import Columns
-from xscl.pattern_stage.layouts import EVERYTHING
-from xscl.pattern_stage.values.terms import Attribute, Form, Slot
+from xscl.pattern_stage.values.terms import EVERYTHING, Attribute, Form, Slot
 from xscl.xpath_stage import MalformedDocument, double_of, encode_name, json_tree
 
 NAMES = st.sampled_from(["a", "b", "item", "dc creator"])

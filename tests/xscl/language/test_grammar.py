@@ -9,7 +9,7 @@ import lark
 import pytest
 
 from xscl.language import grammar as module
-from xscl.language.checks.names import is_name
+from xscl.language.checks.names import NAME, SYMBOLS, is_name, is_plain, plain_form
 from xscl.xpath_stage import NO_XML
 
 _START = (
@@ -71,6 +71,28 @@ def test_tables_of_another_grammar_are_not_read(
     monkeypatch.setattr(module, "_FOLDER", tmp_path)
     for which in module.STARTS:
         assert same(which, module.grammar.__wrapped__(which), kept[which])
+
+
+@pytest.mark.parametrize("which", module.STARTS)
+def test_tables_for_plain_texts_read_them_as_those_for_any(which: module.Grammar) -> None:
+    start, text = TEXTS[which]
+    plain, whole = module.grammar(which, plain=True), module.grammar(which)
+    assert plain.parse(text, start=start) == whole.parse(text, start=start)
+    patterns = [one.pattern.to_regexp() for one in plain.terminals]
+    assert len(patterns) == len(whole.terminals)
+    assert any("\u2000" in one.pattern.to_regexp() for one in whole.terminals)
+    assert not any("\u2000" in one or r"\u2000" in one for one in patterns)
+
+
+def test_the_plain_form_of_a_name_is_exact_for_plain_texts() -> None:
+    plain = [one for one in ALL if is_plain(one)]
+    assert plain == [*map(chr, range(0x80)), *map(chr, SYMBOLS)]
+    for before in ("", "a"):
+        for one in plain:
+            text = before + one
+            assert (re.fullmatch(plain_form(NAME), text) is None) == (
+                re.fullmatch(NAME, text) is None
+            )
 
 
 def test_names_are_those_of_xml() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from xscl.language import scan as module
+from xscl.language.checks.names import NamePattern
 from xscl.language.scan import scan
 
 
@@ -193,6 +192,6 @@ def test_tokens_that_change_nothing_are_taken_together(pieces: list[str]) -> Non
     text = "".join(pieces)
     with pytest.MonkeyPatch.context() as patch:
         for together in ("_PLAIN_RUN", "_ORDINARY"):
-            patch.setattr(module, together, re.compile("(?!)"))
+            patch.setattr(module, together, NamePattern("(?!)"))
         one_by_one = scan(text)
     assert scan(text) == one_by_one

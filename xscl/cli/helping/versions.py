@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version
-
 import click
 
 from xscl.version import __version__
@@ -14,6 +11,9 @@ __all__ = ["VERSION"]
 
 def _show(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked and not context.resilient_parsing:
+        import platform
+        from importlib.metadata import version
+
         click.echo(
             f"xscl, version {__version__} (Python {platform.python_version()}, "
             f"DuckDB {version('duckdb')}, pyarrow {version('pyarrow')})"

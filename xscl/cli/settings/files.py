@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +31,8 @@ class SettingsFile:
         try:
             with open(path, "rb") as file:
                 text = file.read().decode()
+            import tomllib  # most runs have no such file
+
             members = tomllib.loads(text)
         except OSError as error:
             raise XSCLError(f"{path}: it cannot be read: {error.strerror}") from error

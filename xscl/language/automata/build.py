@@ -8,7 +8,7 @@ import re
 from xscl.language.automata.blocks import block_of
 from xscl.language.automata.description import Automaton, BadDescription
 from xscl.language.build import Builder
-from xscl.language.checks.other_languages import closest
+from xscl.language.checks.closest import closest
 from xscl.language.problems import Unreadable
 from xscl.language.syntax import Attribute, Block, Described, Item, Name, Read, Selected
 

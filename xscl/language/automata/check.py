@@ -9,8 +9,8 @@ from typing import Any
 from xscl.language.automata.blocks import block_of
 from xscl.language.automata.description import Arc, Automaton, BadDescription
 from xscl.language.automata.expressions import read_fence, read_transfer
+from xscl.language.checks.closest import closest
 from xscl.language.checks.names import VARIABLE
-from xscl.language.checks.other_languages import closest
 from xscl.language.problems import Problem
 from xscl.language.syntax import Call, Compared, Parameter, Read
 from xscl.language.values.walk import atoms, leaves

@@ -10,7 +10,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from xscl.errors import QueryError
-from xscl.language.checks.other_languages import closest
+from xscl.language.checks.closest import closest
 
 __all__ = ["Arc", "Automaton", "BadDescription"]
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-import re2
-
 from xscl.counts import counted
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import Function, Literal, Parameter, Path
@@ -71,8 +69,6 @@ _OTHER_NAMES = {
 }
 _SYNTAX = "its syntax: https://github.com/google/re2/wiki/Syntax"
 _LONGEST = 100
-_QUIET = re2.Options()
-_QUIET.log_errors = False
 
 
 def not_wrapping(name: str) -> str:
@@ -89,7 +85,7 @@ def misused(call: Function) -> Iterator[Problem]:
     """The problems of a call in a filter, without those of its arguments."""
     if call.name not in FILTERING:
         allowed = enumerated((f"`{name}`" for name in FILTERING), "and")
-        from xscl.language.checks.other_languages import closest
+        from xscl.language.checks.closest import closest
 
         near = _OTHER_NAMES.get(call.name) or closest(call.name, FILTERING)
         instead = "" if near is None else f" (did you mean `{near}`?)"
@@ -127,8 +123,12 @@ def misused(call: Function) -> Iterator[Problem]:
 @lru_cache(maxsize=1024)
 def bad_pattern(pattern: str) -> str | None:
     """RE2's objection to a pattern, if it has one."""
+    import re2  # most queries have no `matches`
+
+    quiet = re2.Options()
+    quiet.log_errors = False
     try:
-        re2.compile(pattern, _QUIET)
+        re2.compile(pattern, quiet)
     except re2.error as refusal:
         reason = refusal.args[0]
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)

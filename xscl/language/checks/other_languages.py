@@ -15,7 +15,7 @@ from xscl.language.checks.names import NAME
 from xscl.language.patterns.refused import JOINED
 from xscl.language.problems import Problem
 
-__all__ = ["closest", "meant", "misspelt_beginning"]
+__all__ = ["meant", "misspelt_beginning"]
 
 _KEYWORDS = {
     "SELECT": "SELECT",
@@ -130,16 +130,6 @@ _LIKENESS_CALL = re.compile(r"similar[ \t\r\n]*\(")
 _LIST = re.compile(r"(?ai:SELECT)\b(?!.*\b(?ai:FROM)\b)[^{}<>]*\Z", re.DOTALL)
 _COMPUTES = re.compile(r"[-+*/('\"0-9]")
 _COMPUTED = "event queries compute, as in `SELECT 2*x AS y FROM FILTER{}(S/item)`"
-
-
-def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that a word is all but, None if there is none.
-
-    >>> closest("contain", ["contains", "count"]), closest("sum", ["count"])
-    ('contains', None)
-    """
-    some = get_close_matches(word.lower(), known, n=1, cutoff=_LIKENESS)
-    return some[0] if some else None
 
 
 def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:

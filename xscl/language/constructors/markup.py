@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from xscl.language.checks.names import PRIMED, STRING
+from xscl.language.checks.names import PRIMED, STRING, NamePattern
 from xscl.language.problems import Problem
 
 __all__ = ["DEEPEST", "Markup", "Piece", "read_markup"]
@@ -52,7 +52,7 @@ _IN_TAG = re.compile(r"""[^<>"'/]++|/(?!>)""")
 _IN_VALUE = {'"': re.compile(r'[^{}"]++'), "'": re.compile(r"[^{}']++")}
 # `</` is in no expression: an expression that is never closed ends before it, so the
 # constructor and the queries after it can still be read.
-_EXPRESSION = re.compile(rf"\{{(?:{PRIMED}|{STRING}|(?!</)[^'\"{{}}])*+")
+_EXPRESSION = NamePattern(rf"\{{(?:{PRIMED}|{STRING}|(?!</)[^'\"{{}}])*+")
 _CLOSED_BY = {"comment": "-->", "cdata": "]]>", "pi": "?>"}
 
 
@@ -68,6 +68,7 @@ class _Reader:
 
     def __init__(self, text: str, start: int) -> None:
         self.text = text
+        self.plain = text.isascii()
         self.at = start
         self.pieces: list[Piece] = []
         self.problem: Problem | None = None
@@ -175,7 +176,7 @@ class _Reader:
 
     def expression(self, kind: Kind) -> None:
         start = self.at
-        end = _EXPRESSION.match(self.text, start).end()  # type: ignore[union-attr]
+        end = _EXPRESSION.form(self.plain).match(self.text, start).end()  # type: ignore[union-attr]
         stopped_by = self.text[end : end + 1]
         if stopped_by == "}":
             self.take(kind, end + 1)

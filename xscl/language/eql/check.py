@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import cast
 
-from xscl.language.checks.other_languages import closest
+from xscl.language.checks.closest import closest
 from xscl.language.eql.scopes import (
     Excluded,
     Scopes,

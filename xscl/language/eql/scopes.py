@@ -7,10 +7,9 @@ exception belongs to those up to its own place: a comparison with it reads them 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from xscl.language.checks.names import VARIABLE
+from xscl.language.checks.names import VARIABLE, NamePattern
 from xscl.language.eql.walk import events_of, name_of
 from xscl.language.syntax import (
     Alternatives,
@@ -25,7 +24,7 @@ __all__ = ["Excluded", "Scopes", "bound_again", "chained", "inner_parts", "is_va
 
 Operand = frozenset[str]
 
-_VARIABLE = re.compile(rf"{VARIABLE}'*")
+_VARIABLE = NamePattern(rf"{VARIABLE}'*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class Scopes:
 
 def is_variable(name: str) -> bool:
     """Whether a variable may have a name."""
-    return _VARIABLE.fullmatch(name) is not None
+    return _VARIABLE.of(name).fullmatch(name) is not None
 
 
 def chained(structure: Structure) -> tuple[list[Structure], list[tuple[Structure, int]]]:

@@ -13,34 +13,42 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from xscl.language.build import DEEPEST
-from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, PRIMED, STRING, VARIABLE
+from xscl.language.checks.names import (
+    AFTER_STREAM,
+    END_OF_WORD,
+    PRIMED,
+    STRING,
+    VARIABLE,
+    NamePattern,
+    is_plain,
+)
 from xscl.language.constructors.markup import Markup
 from xscl.language.problems import Unreadable
 from xscl.language.scan import Statement
 
 __all__ = ["Level", "root_level"]
 
-_MAYBE = re.compile(
+_MAYBE = NamePattern(
     rf"(?<![\w.-])(?ai:SELECT|FILTER|WINDOW|NEXT|FOLD|UNION|GROUP|WHERE){END_OF_WORD}|[;\\|+]"
     rf"|[\w'\])\"][ \t\r\n]++(?!(?ai:AND|OR|BY|AS){END_OF_WORD}){VARIABLE}[ \t\r\n]*+"
     rf"(?:\)|\Z|(?ai:PUBLISH|CONSISTENCY){END_OF_WORD})"
 )
-_TOKEN = re.compile(
+_TOKEN = NamePattern(
     rf"[ \t\r\n]++|(?P<word>{PRIMED})|(?P<string>{STRING})|(?P<open>[(\[{{])|(?P<close>[)\]}}])"
     r"|(?P<joint>//?|->|@|:)|(?P<other>.)",
     re.DOTALL,
 )
-_SELECT = re.compile(rf"[ \t\r\n]*+(?ai:SELECT){END_OF_WORD}(?!{AFTER_STREAM})")
-_ALL = re.compile(rf"[ \t\r\n]*+\*[ \t\r\n]*+(?ai:FROM){END_OF_WORD}")
+_SELECT = NamePattern(rf"[ \t\r\n]*+(?ai:SELECT){END_OF_WORD}(?!{AFTER_STREAM})")
+_ALL = NamePattern(rf"[ \t\r\n]*+\*[ \t\r\n]*+(?ai:FROM){END_OF_WORD}")
 _CONSTRUCTOR = re.compile(r"[ \t\r\n]*+[<{]")
 _OPENS = re.compile(r"[ \t\r\n]*+[({]")
-_FOLLOWED = re.compile(rf"(?ai:FOLLOWED)[ \t\r\n]++(?ai:BY){END_OF_WORD}")
-_BY = re.compile(rf"[ \t\r\n]*+(?ai:BY){END_OF_WORD}")
+_FOLLOWED = NamePattern(rf"(?ai:FOLLOWED)[ \t\r\n]++(?ai:BY){END_OF_WORD}")
+_BY = NamePattern(rf"[ \t\r\n]*+(?ai:BY){END_OF_WORD}")
 _OPERANDS = ("FILTER", "WINDOW")
 _SIGNS = frozenset(";\\|+")
 # What only a name or a value follows in a SELECT, and what follows a name there.
 _BEFORE_NAMES = frozenset((",", "+", "-", "/", "//", "@", ".", ":", "$"))
-_NAMED = re.compile(rf"[ \t\r\n]*+(?:[-,./@*+]|(?ai:AS|FROM){END_OF_WORD})")
+_NAMED = NamePattern(rf"[ \t\r\n]*+(?:[-,./@*+]|(?ai:AS|FROM){END_OF_WORD})")
 _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "ARGMAX", "ARGMIN")
 _AGGREGATE = re.compile(rf"(?<![\w.-])(?ai:{'|'.join(_AGGREGATES)})[ \t\r\n]*+\(")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -183,7 +191,8 @@ def root_level(
 
     `declared` are the streams that were declared before.
     """
-    if _MAYBE.search(text, statement.start, statement.end) is None:
+    stretch = text[statement.start : statement.end]
+    if _MAYBE.of(stretch).search(text, statement.start, statement.end) is None:
         return None
     level = _Reader(text, original, statement, declared).read()
     level.decide(within=False)
@@ -199,6 +208,7 @@ class _Reader:
         self, text: str, original: str, statement: Statement, declared: Container[str]
     ) -> None:
         self.text = text
+        self.plain = is_plain(text[statement.start : statement.end])
         self.declared = declared
         self.end = statement.end
         self.patterns = {one.start: one.end for one in statement.patterns}
@@ -222,7 +232,7 @@ class _Reader:
     def read(self) -> Level:
         at = self.begin(self.levels[0].start)
         while at < self.end:
-            token = _TOKEN.match(self.text, at, self.end)
+            token = _TOKEN.form(self.plain).match(self.text, at, self.end)
             assert token is not None
             kind, start, at = token.lastgroup, at, token.end()
             if kind == "open":
@@ -245,7 +255,7 @@ class _Reader:
         """Begin a level at a place, with its SELECT; return where the next token starts."""
         self.operand = self.step = self.tail = self.selecting = False
         level = self.levels[-1]
-        selecting = _SELECT.match(self.text, at, self.end)
+        selecting = _SELECT.form(self.plain).match(self.text, at, self.end)
         if selecting is None:
             return at
         at = selecting.end()
@@ -255,7 +265,9 @@ class _Reader:
             level.selects = "constructor"
             level.aggregates = self.constructors.get(constructor.end() - 1, False)
             return constructor.end()
-        level.selects = "*" if _ALL.match(self.text, at, self.end) is not None else "list"
+        level.selects = (
+            "*" if _ALL.form(self.plain).match(self.text, at, self.end) is not None else "list"
+        )
         self.before = ","
         return at
 
@@ -272,7 +284,7 @@ class _Reader:
     def _is_named(self, end: int) -> bool:
         """Whether the word of a SELECT that ends at a place can only be a name."""
         if self.before in _BEFORE_NAMES:
-            return _NAMED.match(self.text, end, self.end) is not None
+            return _NAMED.form(self.plain).match(self.text, end, self.end) is not None
         return self.before == "AS"
 
     def open(self, sign: str, end: int) -> int:
@@ -352,7 +364,7 @@ class _Reader:
     def operator(self, word: str, start: int, end: int) -> int:
         """Take a word behind an operand."""
         level = self.levels[-1]
-        followed = _FOLLOWED.match(self.text, start, self.end)
+        followed = _FOLLOWED.form(self.plain).match(self.text, start, self.end)
         if followed is not None or word == "JOIN":
             level.joins = level.joins or (start, "JOIN" if followed is None else "FOLLOWED BY")
             self.operand = False
@@ -360,7 +372,7 @@ class _Reader:
         if word in ("NEXT", "FOLD", "UNION"):
             level.computes = True
             self.operand = False
-        elif word == "GROUP" and _BY.match(self.text, end, self.end) is not None:
+        elif word == "GROUP" and _BY.form(self.plain).match(self.text, end, self.end) is not None:
             level.computes = self.tail = True
         elif word in ("PUBLISH", "CONSISTENCY", "WHERE"):
             self.compose()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from xscl.language.checks.names import PRIMED, STRING
+from xscl.language.checks.names import PRIMED, STRING, NamePattern, is_plain
 
 __all__ = ["NAME_REMARK", "Parentheses", "end_of_comment"]
 
@@ -17,7 +17,7 @@ NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
 
 _COMMENT_MARK = re.compile(r"\(:|:\)")
 # A name takes its primes with it: a quote that touches a name never starts a string.
-_TOKEN = re.compile(
+_TOKEN = NamePattern(
     rf"(?P<remark>(?<![^ \t\r\n])--[^\n]*+)|(?P<comment>\(:)|{PRIMED}|{STRING}|[()]"
 )
 
@@ -37,6 +37,7 @@ class Parentheses:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._plain = is_plain(text)
         self.skipped: list[tuple[int, int]] = []
         self.opened: list[int] = []
         self.at = 0
@@ -64,7 +65,7 @@ class Parentheses:
     def _take(self, start: int, end: int, opened: list[int]) -> int:
         """Take the parentheses of a stretch, up to a `-- name:`; return where that is."""
         at = start
-        while (found := _TOKEN.search(self._text, at, end)) is not None:
+        while (found := _TOKEN.form(self._plain).search(self._text, at, end)) is not None:
             at = found.end()
             if found[0] == "(":
                 opened.append(found.start())

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
+from xscl.language.checks.closest import closest
 from xscl.language.checks.names import VARIABLE
-from xscl.language.checks.other_languages import closest
 from xscl.language.patterns.refused import OF_EVENTS
 from xscl.language.problems import Problem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xscl.language.checks.other_languages import closest
+from xscl.language.checks.closest import closest
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import Aggregate, Component, Item, Read, Selected
 

@@ -51,6 +51,13 @@ class Controller:
             self.stage.flush()
         return self.found()
 
+    def has_rested(self, watermark: int | None) -> bool:
+        """Whether the stage has no queries, so that nothing but its time has to go on."""
+        if self.pending or not self.stage.is_empty:
+            return False
+        self.advance(watermark)
+        return True
+
     def catch_up(self, watermark: int | None, flushed: int) -> Any:
         """What is found in pending events that came before, those of documents with numbers below
         `flushed` before the input had ended once."""

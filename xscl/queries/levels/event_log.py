@@ -54,6 +54,12 @@ class EventLog:
     def add(self, events: Sequence[PendingEvent]) -> None:
         """Adds events as they come."""
         chunk = self._chunks[-1] if self._chunks else None
+        if len(events) == 1 and chunk is not None and len(chunk.events) < _FULL:
+            # Documents that are published one by one.
+            chunk.events += events
+            end = events[0][1][END]
+            chunk.end, chunk.text = (end if end > chunk.end else chunk.end), None
+            return
         at = 0
         while at < len(events):
             if chunk is None or len(chunk.events) == _FULL:

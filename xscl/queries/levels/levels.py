@@ -57,19 +57,29 @@ class StreamLevel:
     @property
     def of_patterns(self) -> Iterable[PatternController]:
         """Those of patterns."""
+        if not (self.middle or self.composites):
+            return (self.patterns,)
         return (self.patterns, *self.middle.values(), *self.composites.values())
 
     @property
     def plans(self) -> Iterable[PlanController]:
         """Those of event queries."""
+        if not (self.middle_plans or self.weak):
+            return (self.plan,)
         return (self.plan, *self.middle_plans.values(), *self.weak.values())
 
     def step(
         self, watermark: int | None, *, ended: bool
     ) -> tuple[list[PatternRows], list[Outputs]]:
-        """What each has found, in order."""
-        rows = [one.step(watermark, ended=ended) for one in self.of_patterns]
-        return rows, [plan.step(watermark, ended=ended) for plan in self.plans]
+        """What each has found, in order; of those that each level has, if it has queries."""
+        patterns: Iterable[PatternController] = self.of_patterns
+        if self.patterns.has_rested(watermark):
+            patterns = (*self.middle.values(), *self.composites.values())
+        rows = [one.step(watermark, ended=ended) for one in patterns]
+        plans: Iterable[PlanController] = self.plans
+        if self.plan.has_rested(watermark):
+            plans = (*self.middle_plans.values(), *self.weak.values())
+        return rows, [plan.step(watermark, ended=ended) for plan in plans]
 
 
 @dataclass(slots=True, eq=False)

@@ -24,10 +24,9 @@ from xscl.pattern_stage.algebra import published
 from xscl.pattern_stage.algebra.functions import as_number, as_text, entry
 from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Select
 from xscl.pattern_stage.algebra.nodes import Sequence as Following
-from xscl.pattern_stage.layouts import EVERYTHING
 from xscl.pattern_stage.plan.kinds.conditions import joins
 from xscl.pattern_stage.plan.stage import EventStage, PendingEvent
-from xscl.pattern_stage.values.terms import Form, Slot, Term
+from xscl.pattern_stage.values.terms import EVERYTHING, Form, Slot, Term
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
 from xscl.why.blocks import JudgedBlock
