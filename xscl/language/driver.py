@@ -30,13 +30,10 @@ class _Reduction(NamedTuple):
     origin: str
 
 
-_Actions = Mapping[str, int | _Reduction]
-"""What a state does with a symbol: it goes on to another, or reduces."""
+class _State(NamedTuple):
+    """What a state does with a symbol, the state after it or a reduction; and its lexer."""
 
-
-class _Lexing(NamedTuple):
-    """The lexer of a state."""
-
+    actions: Mapping[str, int | _Reduction]
     match: Callable[[TextSlice[str], int], tuple[str, str] | None]
     ignored: Collection[str]
     named: Mapping[str, Callable[[Token], Token]]
@@ -47,8 +44,7 @@ class Driver:
 
     def __init__(self, tables: Lark) -> None:
         self._tables = tables
-        self._actions: dict[int, _Actions] = {}
-        self._lexing: dict[int, _Lexing] = {}
+        self._states: dict[int, _State] = {}
         self._ends: dict[str, tuple[int, int]] = {}
         self._table: Mapping[int, Mapping[str, tuple[Any, Any]]] = {}
         self._makers: Mapping[Any, Callable[[list[Any]], Any]] = {}
@@ -57,43 +53,42 @@ class Driver:
     def read(self, text: str, rule: str) -> Tree[Token] | None:
         """The tree of a text that a rule derives; None where there is none."""
         first, last = self._ends.get(rule) or self._begin(rule)
-        actions, make, lexing = self._actions, self._actions_of, self._lexing
+        known, make_state = self._states, self._state
         numbers, values = [first], list[Any]()
         source, at, end = TextSlice(text, 0, len(text)), 0, len(text)
         while True:
-            number = numbers[-1]
+            state = known.get(numbers[-1]) or make_state(numbers[-1])
             if at < end:
-                lexer = lexing.get(number) or self._lexing_of(number)
-                found = lexer.match(source, at)
+                found = state.match(source, at)
                 if found is None:
                     return None
                 value, kind = found
                 start, at = at, at + len(value)
-                if kind in lexer.ignored:
+                if kind in state.ignored:
                     continue
                 token = _token(kind, value, start, at)
-                if kind in lexer.named:
+                if kind in state.named:
                     # A word that another pattern has found.
-                    kind = lexer.named[kind](token).type
+                    kind = state.named[kind](token).type
             else:
                 token, kind = _token(_END, "", end, end), _END
-            action = (actions.get(number) or make(number)).get(kind)
+            action = state.actions.get(kind)
             while type(action) is _Reduction:
-                size, made_of, origin = action
+                size, make, origin = action
                 if size:
                     children = values[-size:]
                     del values[-size:], numbers[-size:]
                 else:
                     children = []
-                values.append(made_of(children))
-                number = numbers[-1]
-                following = (actions.get(number) or make(number))[origin]
+                values.append(make(children))
+                before = known.get(numbers[-1]) or make_state(numbers[-1])
+                following = before.actions[origin]
                 assert type(following) is int
                 numbers.append(following)
                 if following == last and kind == _END:
                     tree: Tree[Token] = values[-1]
                     return tree
-                action = (actions.get(following) or make(following)).get(kind)
+                action = (known.get(following) or make_state(following)).actions.get(kind)
             if action is None:
                 return None
             numbers.append(action)  # type: ignore[arg-type]
@@ -109,22 +104,19 @@ class Driver:
         self._ends[rule] = ends = conf.start_state, conf.end_state
         return ends
 
-    def _actions_of(self, number: int) -> _Actions:
-        """The actions of a state that is new."""
-        self._actions[number] = made = {
+    def _state(self, number: int) -> _State:
+        """A state that is new."""
+        actions: dict[str, int | _Reduction] = {
             symbol: argument
             if action is Shift
             else _Reduction(len(argument.expansion), self._makers[argument], argument.origin.name)
             for symbol, (action, argument) in self._table[number].items()
         }
-        return made
-
-    def _lexing_of(self, number: int) -> _Lexing:
-        """The lexer of a state that reads a token for the first time: its pattern is compiled."""
         lexer = self._lexers[number]
         # What it names is known once it has a scanner.
         match = lexer.scanner.match
-        self._lexing[number] = made = _Lexing(match, lexer.ignore_types, lexer.callback)
+        made = _State(actions, match, lexer.ignore_types, lexer.callback)
+        self._states[number] = made
         return made
 
 
