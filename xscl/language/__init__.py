@@ -6,7 +6,7 @@ A text's way, in order:
     scan.py         a text -> its statements; comments and constructors are blanked
     alike.py        statements that differ in names and literals alone -> one query with symbols and
                     parameters in their places
-    parsing.py      a statement -> a query, by grammar.lark (compiled: grammar.py, read: driver.py)
+    parsing.py      a statement -> a query, by grammar.lark (compiled: grammar.py)
       sources.py      lark's tree -> blocks, joins, sub-queries
       build.py        lark's tree -> paths, filters and lists
       constructor.py  an XML constructor -> an element (its extent: markup.py)

@@ -26,9 +26,8 @@ from xscl.language.checks.names import (
     WORD,
     plain_form,
 )
-from xscl.language.driver import Driver
 
-__all__ = ["STARTS", "Grammar", "compiled", "driver", "grammar", "name_of"]
+__all__ = ["STARTS", "Grammar", "compiled", "grammar", "name_of"]
 
 Grammar = OneOf["grammar", "patterns", "events", "automata", "eql"]
 
@@ -72,12 +71,6 @@ def grammar(which: Grammar, plain: bool = False) -> lark.Lark:
             if isinstance(terminal.pattern, PatternRE):
                 terminal.pattern.value = plain_form(_as_written(terminal.pattern.value))
     return tables
-
-
-@cache
-def driver(which: Grammar, plain: bool = False) -> Driver:
-    """What reads texts by the same tables."""
-    return Driver(grammar(which, plain))
 
 
 def _kept(which: Grammar) -> lark.Lark:

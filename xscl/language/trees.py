@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from lark import Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from xscl.language.checks.names import is_plain
-from xscl.language.grammar import STARTS, Grammar, driver, grammar
+from xscl.language.grammar import STARTS, Grammar, grammar
 from xscl.language.problems import Unreadable
 
 __all__ = ["tree_of"]
@@ -19,16 +19,16 @@ def tree_of(text: str, start: int, end: int, rule: str, followed_by: str = "`;`"
     The tree's places count from the start of the stretch (lark would count the lines before
     it again for each one).
     """
-    stretch = text[start:end]
-    which, plain = _grammar_of(rule), is_plain(stretch)
-    if (read := driver(which, plain).read(stretch, rule)) is not None:
-        return read
     try:
-        tree = grammar(which, plain).parse(stretch, start=rule)
+        tree = _grammar(rule, text[start:end]).parse(text[start:end], start=rule)
     except UnexpectedInput as refusal:
         raise Unreadable(*_refusal(refusal, text, start, end, rule, followed_by)) from None
     assert isinstance(tree, Tree)
     return tree
+
+
+def _grammar(rule: str, stretch: str) -> Lark:
+    return grammar(_grammar_of(rule), is_plain(stretch))
 
 
 def _grammar_of(rule: str) -> Grammar:
@@ -54,9 +54,7 @@ def _refusal(
     what = found(text, at, end if at < end else len(text))
     # An LALR parser finishes what it can before it refuses a token; what could have stood there
     # is asked of one that has only come as far as the token before.
-    stretch = text[start:end]
-    which = _grammar_of(rule)
-    parser = grammar(which, is_plain(stretch)).parse_interactive(stretch, start=rule)
+    parser = _grammar(rule, text[start:end]).parse_interactive(text[start:end], start=rule)
     with suppress(UnexpectedInput):
         for token in parser.iter_parse():
             if start + (token.start_pos or 0) >= at:
