@@ -8,7 +8,7 @@ only to refuse.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +19,7 @@ from lark import Token
 from lark.grammar import Rule
 
 from tests.documentation.examples import Block, Example, blocks, examples, run, run_session
+from tests.documentation.tracing import traced
 from xscl import times
 from xscl.language import parse, syntax
 from xscl.language.checks.functions import FILTERING, WRAPPING
@@ -101,24 +102,18 @@ def production(rule: Rule) -> str:
     return re.sub(r"(__\w+)_\d+\b", r"\1", f"{name}: {' '.join(symbols)}")
 
 
-def test_the_examples_use_the_whole_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_use_the_whole_grammar() -> None:
     grammar = the_grammar("grammar")
     used: set[str] = set()
     units: set[str] = set()
 
-    def tracing(rule: Rule, build: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
-        def traced(children: list[Any]) -> Any:
-            used.add(production(rule))
-            units.update(c for c in children if isinstance(c, Token) and c.type == "UNIT")
-            return build(children)
+    def note(rule: Rule, children: list[Any]) -> None:
+        used.add(production(rule))
+        units.update(c for c in children if isinstance(c, Token) and c.type == "UNIT")
 
-        return traced
-
-    # What lark calls for each production that it has read: the trees do not show all of them.
-    for rule, build in list(grammar._callbacks.items()):
-        monkeypatch.setitem(grammar._callbacks, rule, tracing(rule, build))
-    for text in GOOD:
-        parse(text)
+    with traced("grammar", note):
+        for text in GOOD:
+            parse(text)
     # Patterns and event queries have a page of their own.
     known = {one for one in map(production, grammar.rules) if not re.search("EVENTS|QUERY", one)}
     assert sorted(known - used - REFUSED) == []

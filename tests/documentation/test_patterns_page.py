@@ -4,7 +4,6 @@ run, and use all words and signs of patterns, event queries and EQL."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from lark.grammar import Rule
 
 from tests.documentation.examples import Block, Example, blocks, examples, run, run_session
+from tests.documentation.tracing import traced
 from xscl import Arc, Automaton
 from xscl.language import parse
 from xscl.language.grammar import Grammar, grammar
@@ -43,24 +43,17 @@ def test_the_python_session(name: str) -> None:
 
 
 @pytest.mark.parametrize("which", ["patterns", "events", "eql"])
-def test_the_examples_use_all_words_and_signs(
-    which: Grammar, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_examples_use_all_words_and_signs(which: Grammar) -> None:
     made = grammar(which)
     used: set[str] = set()
 
-    def tracing(rule: Rule, build: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
-        def traced(children: list[Any]) -> Any:
-            used.update(symbol.name for symbol in rule.expansion)
-            return build(children)
+    def note(rule: Rule, _: list[Any]) -> None:
+        used.update(symbol.name for symbol in rule.expansion)
 
-        return traced
-
-    for rule, build in list(made._callbacks.items()):
-        monkeypatch.setitem(made._callbacks, rule, tracing(rule, build))
-    for _, example in EXAMPLES:
-        if not example.error:
-            parse(example.queries)
+    with traced(which, note):
+        for _, example in EXAMPLES:
+            if not example.error:
+                parse(example.queries)
     # The words and signs of paths are those of docs/language-reference.md.
     known = {one.name for one in made.terminals} - {
         one.name for one in grammar("grammar").terminals
