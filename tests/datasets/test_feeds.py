@@ -73,7 +73,7 @@ def test_reviews_cross_posts_and_links_between_feeds(items: list[etree._Element]
     assert len(linked & set(links)) >= 20
 
 
-def test_five_named_queries() -> None:
+def test_six_named_queries() -> None:
     names = re.findall(r"^-- name: (\w+)$", QUERIES, re.MULTILINE)
     assert names == [
         "reviewed",
@@ -81,6 +81,7 @@ def test_five_named_queries() -> None:
         "cross_post",
         "common_reference",
         "answered",
+        "retold",
     ]
     statements = re.sub(r"--.*", "", QUERIES).split(";")
     assert statements.pop().strip() == ""

@@ -206,7 +206,7 @@ def test_memory_is_bounded_by_the_records(tmp_path: Path) -> None:
     found, grown = alone(growth_of, str(path))
     few, little = alone(growth_of, str(write(tmp_path / "small.xml", 2000)))
     assert found == few == 20
-    assert grown - little < 100
+    assert grown - little < 125  # its text and its tree take 140
 
 
 def test_the_command_line_takes_what_it_is_asked_to(tmp_path: Path) -> None:
