@@ -108,7 +108,11 @@ def book(arguments: argparse.Namespace) -> int:
         if arguments.minutes and time.monotonic() - began > 60 * arguments.minutes:
             break
         if not arguments.anyway:
-            quiet.wait(lambda load: print(f"the load is {load}: waiting until it is {quiet.BEGIN}"))
+            quiet.wait(
+                lambda cores: print(
+                    f"others keep {cores:.2f} cores busy: waiting until it is below {quiet.BEGIN}"
+                )
+            )
         started = time.perf_counter()
         with quiet.Watch() as watch:
             report = shown(

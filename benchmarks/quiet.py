@@ -1,9 +1,8 @@
 """Whether the machine has nothing else to do: waits until it is quiet, and watches what other
 processes take while something is measured.
 
-The load average says how quiet it was before; during a measurement it counts the measurement, so
-what others take is read from /proc: the processor time of all processes that are not below this
-one.
+What others take is read from /proc: the processor time of all processes that are not below this
+one.  The load average would count the measurement, and for minutes the one before it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 __all__ = ["BEGIN", "MOST", "Watch", "below", "ticks", "wait"]
 
 BEGIN = 0.2
-"""A measurement begins below this load average (of one minute)."""
+"""A measurement begins when others keep fewer cores busy."""
 MOST = 0.5
 """What took place while others kept more cores busy than this, on average, is not recorded."""
 SECONDS = 5.0
@@ -28,11 +27,17 @@ KERNEL = 2
 
 
 def wait(report: Callable[[float], object] = lambda load: None) -> None:
-    """Returns when the load is below `BEGIN`; reports the load when it has to wait."""
-    if (load := os.getloadavg()[0]) >= BEGIN:
-        report(load)
-    while os.getloadavg()[0] >= BEGIN:
-        time.sleep(SECONDS)
+    """Returns when others have kept fewer than `BEGIN` cores busy for some seconds; reports how many
+    they keep busy when it has to wait."""
+    said = False
+    while True:
+        with Watch() as watch:
+            time.sleep(SECONDS)
+        if watch.cores < BEGIN:
+            return
+        if not said:
+            report(watch.cores)
+            said = True
 
 
 def ticks() -> tuple[dict[int, int], dict[int, int]]:
