@@ -27,8 +27,8 @@ KERNEL = 2
 
 
 def wait(report: Callable[[float], object] = lambda load: None) -> None:
-    """Returns when others have kept fewer than `BEGIN` cores busy for some seconds; reports how many
-    they keep busy when it has to wait."""
+    """Returns when others have kept fewer than `BEGIN` cores busy for some seconds; reports how
+    many they keep busy when it has to wait."""
     said = False
     while True:
         with Watch() as watch:
