@@ -30,7 +30,7 @@ class LivingArcs:
         self._live: dict[int, CompiledArc] = {}
         """The arcs that live from a change on, by their places; of which change is `_place`."""
         self._place = -1
-        self._edges: dict[float, list[int]] | None = None
+        self._edges: dict[float, list[int]] = {}
         """By change the places of the arcs whose lives begin or end with it."""
         self.opens = self.closes = False
         """Whether there are arcs that fire when a window opens, or when it closes."""
@@ -40,10 +40,13 @@ class LivingArcs:
         self._arcs = [*arcs]
         kinds = {one.arc.kind for _, one in self._arcs}
         self.opens, self.closes = "start" in kinds, "end" in kinds
-        bounds = {bound for life, _ in self._arcs for bound in life}
-        self._changes = sorted(bounds - {_LAST} | {_FIRST})
+        self._edges = {}
+        for at, (life, _) in enumerate(self._arcs):
+            for bound in life:
+                self._edges.setdefault(bound, []).append(at)
+        self._changes = sorted(self._edges.keys() - {_LAST} | {_FIRST})
         self._tables = [None] * len(self._changes)
-        self._live, self._place, self._edges = {}, -1, None
+        self._live, self._place = {}, -1
 
     def at(self, time: float) -> Table:
         """The table of a time."""
@@ -55,26 +58,14 @@ class LivingArcs:
         """Makes the table of the times after a change, or finds it again."""
         if place < self._place:
             self._live, self._place = {}, -1
-        arcs = self._arcs
-        if self._place < 0:
-            time = self._changes[place]
-            lives = ((life, at) for at, (life, _) in enumerate(arcs))
-            self._live = {at: arcs[at][1] for life, at in lives if life[0] <= time < life[1]}
-        elif self._edges is None:
-            self._edges = {}
-            for at, (life, _) in enumerate(arcs):
-                for bound in life:
-                    self._edges.setdefault(bound, []).append(at)
-        if self._place >= 0:
-            assert self._edges is not None
-            for time in self._changes[self._place + 1 : place + 1]:
-                for at in self._edges[time]:
-                    # A life that is empty begins and ends with the same change.
-                    (since, until), one = arcs[at]
-                    if since <= time < until:
-                        self._live[at] = one
-                    else:
-                        self._live.pop(at, None)
+        for time in self._changes[self._place + 1 : place + 1]:
+            for at in self._edges.get(time, ()):
+                # A life that is empty begins and ends with the same change.
+                (since, until), one = self._arcs[at]
+                if since <= time < until:
+                    self._live[at] = one
+                else:
+                    self._live.pop(at, None)
         self._place = place
         live = frozenset(self._live.values())
         table = self._made.get(live)
@@ -95,24 +86,24 @@ class LivingArcs:
         change = bisect_right(changes, times[0])
         if change == len(changes) or times[-1] < changes[change]:
             return zip(events, repeat(table), table.plans(events), strict=False)
-        return self._in_turn(events, times)
+        return self._in_turn(events, times, change)
 
-    def _in_turn(self, events: Sequence[TypedEvent], times: Sequence[float]) -> Iterator[Step]:
-        """As `steps`, from change to change."""
+    def _in_turn(
+        self, events: Sequence[TypedEvent], times: Sequence[float], change: int
+    ) -> Iterator[Step]:
+        """As `steps`, from change to change, of which the next one is given."""
         place, changes = 0, self._changes
-        table, change = self.at(times[0]), bisect_right(changes, times[0])
         # What their gates say of events is the same before and after a change.
         passed = PassedGates(events)
-        while True:
-            upto = len(events)
+        while place < len(events):
+            table, upto = self._tables[change - 1] or self._made_at(change - 1), len(events)
             if change < len(changes):
                 upto = bisect_left(times, changes[change], place)
             some = events[place:upto]
             yield from zip(some, repeat(table), passed.plans(table, some, place), strict=False)
-            if (place := upto) == len(events):
-                return
-            change = bisect_right(changes, times[place], change)
-            table = self._tables[change - 1] or self._made_at(change - 1)
+            place = upto
+            if place < len(events):
+                change = bisect_right(changes, times[place], change)
 
     def spans(self, since: float, until: float) -> Iterator[tuple[Table, float, float]]:
         """The tables of the times after `since`, up to and with `until`, each with its share."""

@@ -9,11 +9,11 @@ stepped again until nothing changes.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 from xscl.pattern_stage.automata.part import Epoch, Part
-from xscl.pattern_stage.automata.tables import Lists, Step, TypedEvent
+from xscl.pattern_stage.automata.tables import Lists, Step
 from xscl.pattern_stage.layouts import END
 
 __all__ = ["SequencedPart"]
@@ -37,31 +37,10 @@ class SequencedPart(Part):
         last = self.epochs[-1]
         return last.time > self.passed or (self._arcs.closes and any(last.lists))
 
-    def add(self, time: int, events: Iterable[TypedEvent]) -> None:
-        """Events of one time come."""
-        place = bisect_left(self.epochs, time, key=_time)
-        if place == len(self.epochs) or self.epochs[place].time != time:
-            self.epochs.insert(place, Epoch(time, self._none))
-        self.epochs[place].takes((*self.epochs[place].events, *events))
-        self.clock = max(self.clock, time)
-        self._step_again(place, time)
-
     def add_all(self, steps: Iterable[Step], many: int, *, forget: bool) -> None:
         """So many events come, each at a time of its own, in order and newer than all others."""
-        for one, _, _ in steps:
-            self.add(one[1][END], (one,))
-
-    def remove(self, time: int, gone: Callable[[TypedEvent], bool]) -> None:
-        """Events of one time are retracted."""
-        place = bisect_left(self.epochs, time, key=_time)
-        if place == len(self.epochs) or self.epochs[place].time != time:
-            return
-        epoch = self.epochs[place]
-        epoch.takes(one for one in epoch.events if not gone(one))
-        if not epoch.events:
-            self._report(epoch.matches | epoch.opened | epoch.ended, ())
-            del self.epochs[place]
-        self._step_again(place, time)
+        for one, table, plan in steps:
+            self._append(one[1][END], (one,), table, plan.alone)
 
     def settle(self, clock: float) -> None:
         """The input has ended where time has, and so has all that is missing; else nothing closes
@@ -125,15 +104,15 @@ class SequencedPart(Part):
         if watermark < float("inf"):
             self.clock = max(self.clock, watermark)
         for at in gaps:
-            self._step_again(at, epochs[at].time)
+            self._mend(at, epochs[at].time)
         if self._arcs.closes or self._arcs.opens:
             for at in range(max(first - 1, 0), len(epochs)):
                 self._open(at)
                 self._end(at)
 
-    def _step_again(self, place: int, time: int) -> None:
-        """Steps over the epochs from a place on until nothing changes, given the time of what has
-        changed."""
+    def _mend(self, place: int, time: int, *, there: bool = True) -> None:
+        """Steps over the epochs from a place on with all runs until nothing changes, given the time
+        of what has changed: whether there is a gap behind it may have changed, too."""
         epochs, opens = self.epochs, self._arcs.opens
         if place:
             self._end(place - 1)
