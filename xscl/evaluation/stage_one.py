@@ -102,13 +102,14 @@ class StageOne:
         reached as queries are now.  A document that cannot be read is raised, if `raising`.
         """
         arrivals = self._intake.arrivals()
+        arcs_alone = all("automaton" in one for one in envelopes)
         for run, some in self._runs(envelopes):
             if run is not None:
                 arrivals.add_run(arrivals.judged(run))
                 continue
             for envelope in some:
                 try:
-                    self._arrive(envelope, arrivals, envelopes)
+                    self._arrive(envelope, arrivals, arcs_alone=arcs_alone)
                 except DocumentError as error:
                     if raising:
                         self._intake.skipped.malformed += 1
@@ -265,10 +266,11 @@ class StageOne:
         self,
         envelope: Mapping[str, object],
         arrivals: Arrivals,
-        batch: Sequence[Mapping[str, object]],
+        *,
+        arcs_alone: bool,
     ) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
-        is refused is not parsed."""
+        is refused is not parsed.  `arcs_alone`: the batch has nothing but changes of arcs."""
         intake = self._intake
         if "advance" in envelope and (time := advance_of(envelope)) is not None:
             if "where" in envelope:
@@ -277,7 +279,7 @@ class StageOne:
                 arrivals.advance(time, str(envelope.get("id")))
             return
         if "automaton" in envelope and is_arc_change(envelope):
-            self._arcs.read(envelope, arrivals, alone=all("automaton" in one for one in batch))
+            self._arcs.read(envelope, arrivals, alone=arcs_alone)
             return
         if "retract" in envelope and (retracted := retraction_of(envelope)) is not None:
             arrivals.retract(*retracted)
