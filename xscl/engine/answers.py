@@ -171,7 +171,7 @@ class Answers(EngineParts):
                 dissection.compiled.level or STRONG,
                 mark,
                 None if newest < 0 else newest,
-                dissection.compiled.automaton.sequence if dissection.compiled.sequenced else None,
+                dissection.compiled.automaton.sequence if dissection.compiled.eager else None,
             )
             return why_automaton(dissection, given, held, withheld)
         if isinstance(dissection.compiled, CompiledComposition):

@@ -43,9 +43,9 @@ class ArcChanges:
             number = self._queries.named(name).order
             query = self._queries.levels.patterns[number]
             newest, weak = self._newest(query, mark, arrivals), query.asked.name == "weak"
-            early = self._queries.levels.is_early(query)
+            eager = self._queries.levels.is_eager(query)
             after, since = changed_arcs(
-                compiled, arcs, change, newest, mark, weak=weak, early=early
+                compiled, arcs, change, newest, mark, weak=weak, eager=eager
             )
         except (XSCLError, ExceptionGroup) as error:
             raise _refused(line, error) from error

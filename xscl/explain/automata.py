@@ -146,7 +146,7 @@ def automaton_lines(dissection: Dissection) -> Iterator[str]:
 
 def _waits(compiled: CompiledAutomaton) -> str:
     """What matches wait for."""
-    if not compiled.sequenced:
+    if not compiled.eager:
         return _WAITS
     return f"{_WAITS} where a number of `{compiled.automaton.sequence}` is missing"
 

@@ -41,11 +41,11 @@ def changed_arcs(
     watermark: int | None,
     *,
     weak: bool = False,
-    early: bool = False,
+    eager: bool = False,
 ) -> tuple[Arcs, float]:
     """The arcs after a change, and from when on they differ; without an `at`, and at the earliest
     where the automaton is `weak`, that is after `newest`, the watermark or the latest document
-    (None: nothing has come).  `early` is an automaton that reports for
+    (None: nothing has come).  `eager` is an automaton that reports for
     good what the numbers of its events decide: what has come is not changed.
     Raises BadDescription, or an ExceptionGroup of several.
     """
@@ -56,7 +56,7 @@ def changed_arcs(
             "final; give a later time, or leave `at` out for a change from now on"
         )
         raise _bad(automaton, "/at", problem)
-    if at is not None and early and newest is not None and at <= newest:
+    if at is not None and eager and newest is not None and at <= newest:
         problem = (
             f"{moment(at)} is not after the newest document, {moment(newest)}; by `sequence` what "
             "has come is reported for good: give a later time, or leave `at` out"

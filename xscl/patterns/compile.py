@@ -52,7 +52,7 @@ class CompiledPattern:
         return False
 
     @property
-    def sequenced(self) -> bool:
+    def eager(self) -> bool:
         """Whether an attribute numbers its events without gaps: of automata alone."""
         return False
 

@@ -108,7 +108,7 @@ class CompiledAutomaton:
         return False
 
     @property
-    def sequenced(self) -> bool:
+    def eager(self) -> bool:
         """Whether it says itself that it is `strong`, and what numbers the events of each part
         without gaps: what these decide is then reported for good, and its past does not change."""
         own = self.automaton.consistency

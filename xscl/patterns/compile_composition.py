@@ -59,7 +59,7 @@ class CompiledComposition:
         return False
 
     @property
-    def sequenced(self) -> bool:
+    def eager(self) -> bool:
         """Whether an attribute numbers its events without gaps: of automata alone."""
         return False
 

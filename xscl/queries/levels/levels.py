@@ -180,7 +180,7 @@ class Levels:
             return None
         level = self.all[pattern.level]
         takes_back = pattern.asked.name == "middle" and not self._only_adds(pattern)
-        takes_back |= self.is_early(pattern)
+        takes_back |= self.is_eager(pattern)
         asked = pattern.asked if takes_back else STRONG
         controllers: dict[Level, PatternController]
         make: Callable[[Level], object]
@@ -250,11 +250,11 @@ class Levels:
             self._measured = MeasuredRates()
         return CompositeStage(made, self.most, given, self._measured, self.without)
 
-    def is_early(self, pattern: PatternQuery) -> bool:
+    def is_eager(self, pattern: PatternQuery) -> bool:
         """Whether a `strong` automaton reports what the numbers of its events decide, before the
         watermark does."""
         return (
-            pattern.compiled.sequenced
+            pattern.compiled.eager
             and "sequence" not in self.without
             and not self.may_change(pattern.types)
         )

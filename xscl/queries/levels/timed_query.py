@@ -32,7 +32,7 @@ class TimedQuery(Protocol):
         """Whether its plan is of the algebra of event queries."""
 
     @property
-    def sequenced(self) -> bool:
+    def eager(self) -> bool:
         """Whether it says itself that it is `strong`, and what numbers its events without gaps."""
 
     @property
