@@ -1,4 +1,7 @@
-"""An interrupt at a chosen point of a call, as Ctrl-C may come."""
+"""An interrupt at a chosen point of a call, as Ctrl-C may come.
+
+No cycles are looked for meanwhile: what ends with those of earlier tests would be points, too.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 
 import xscl
 from tests.architecture.packages import PACKAGES
+from xscl.garbage import paused
 
 __all__ = ["interrupted_at", "points_of"]
 
@@ -43,9 +47,11 @@ def interrupted_at(point: int, call: Callable[[], object], event: str = "call") 
 
     before, hook = sys.gettrace(), sys.unraisablehook
     sys.unraisablehook = unraisable
-    sys.settrace(trace)
     try:
-        call()
+        with paused():
+            sys.settrace(trace)
+            call()
+            sys.settrace(before)
     except KeyboardInterrupt:
         assert done
         ended = True
@@ -64,9 +70,11 @@ def points_of(call: Callable[[], object]) -> int:
         count += what == "call" and frame.f_code.co_filename.startswith(_OURS)
 
     before = sys.gettrace()
-    sys.settrace(trace)
     try:
-        call()
+        with paused():
+            sys.settrace(trace)
+            call()
+            sys.settrace(before)
     finally:
         sys.settrace(before)
     return count
