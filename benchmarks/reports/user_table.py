@@ -32,7 +32,7 @@ from benchmarks.users.rows import (
 from benchmarks.users.turns import HERE, Run, Runs, Worker, in_rounds, ratio
 
 ROUNDS = 5
-LONGER = 20
+LONGER = 4
 """A row may take so many times the limit."""
 
 
