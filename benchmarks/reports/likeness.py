@@ -144,7 +144,9 @@ def thresholds(many: int) -> list[float]:
 
 
 def fed(titles: Envelopes, least: Sequence[float], days: int = WINDOW) -> Took:
-    with xscl.Engine() as engine:
+    """The titles in batches under a query for each threshold, in order: what is out of reach is
+    evicted."""
+    with xscl.Engine(lateness=0) as engine:
         texts = (f"-- name: q{n}\n{QUERY.format(least=x, days=days)}" for n, x in enumerate(least))
         engine.load(";\n".join(texts))
         xscl.collect_rarely()
