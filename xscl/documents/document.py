@@ -228,7 +228,8 @@ def without_body(document: Document) -> Document:
 def _written(value: object) -> bytes:
     """A JSON value as text; other mappings than dicts are objects, too."""
     try:
-        return orjson.dumps(value, default=dict)
+        # Copied, as orjson leaves its bytes in a buffer of 4 KiB and more: documents are retained.
+        return bytes(memoryview(orjson.dumps(value, default=dict)))
     except orjson.JSONEncodeError:
         # It refuses numbers of more than 64 bits, halves of surrogate pairs, and very deep values.
         return json.dumps(value, default=dict).encode()

@@ -118,7 +118,7 @@ def _automaton(made: Automaton) -> Iterator[str]:
             yield f"      forward  {on + ' ' if on else ''}→ {forward.target}{items}"
         yield from (f"      index    {index}" for index in state.indexes)
         if state.until is not None:
-            yield f"      let go   {state.until} after its start"
+            yield f"      dropped  {state.until} after its start"
 
 
 def event_template(dissection: Dissection, plans: EventPlans) -> tuple[str, str]:

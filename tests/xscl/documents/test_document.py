@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from types import MappingProxyType
 from typing import Any
 
@@ -42,3 +43,14 @@ def test_a_value_is_stored_as_an_equal_text(value: Any) -> None:
 def test_what_is_no_value_is_not_retained(value: object) -> None:
     with pytest.raises(DocumentError, match="it is no JSON"):
         stored(value)
+
+
+def test_a_small_value_takes_little_memory() -> None:
+    made = [document_of({"json": {"n": n, "text": "x" * 50}}, 0, n) for n in range(1_000)]
+    bodies, trees = Bodies(), Trees()
+    tracemalloc.start()
+    try:
+        kept = [as_stored(one, bodies, trees) for one in made]
+        assert tracemalloc.get_traced_memory()[0] < 1_000 * len(kept)
+    finally:
+        tracemalloc.stop()
