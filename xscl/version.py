@@ -2,6 +2,6 @@
 
 __all__ = ["SITE", "__version__"]
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 SITE = "https://xscl.readthedocs.io"
