@@ -72,9 +72,12 @@ def sequences(events: Sequence[Typed], tests: int, window: int) -> int:
     return found
 
 
-def stocks(events: int, *, up: float = 0.7, symbols: int = 2, seed: int = 1) -> Iterator[Stock]:
+def stocks(
+    events: int, *, up: float = 0.7, symbols: int = 2, seed: int = 1, turning: bool = True
+) -> Iterator[Stock]:
     """Trades of symbols drawn uniformly; a price goes up with one probability, down or nowhere with
-    half of the rest each, by 1, and turns at the ends of its range (SASE+, section 6.1)."""
+    half of the rest each, by 1 (SASE+, section 6.1), and turns at the ends of its range or leaves
+    it."""
     dice = random.Random(seed)
     prices = {symbol: dice.randint(1, HIGHEST) for symbol in range(1, symbols + 1)}
     turned = dict.fromkeys(prices, 1)
@@ -82,7 +85,7 @@ def stocks(events: int, *, up: float = 0.7, symbols: int = 2, seed: int = 1) -> 
         symbol, drawn = dice.randint(1, symbols), dice.random()
         step = 1 if drawn < up else -1 if drawn < (1 + up) / 2 else 0
         price = prices[symbol] + step * turned[symbol]
-        if not 1 <= price <= HIGHEST:
+        if turning and not 1 <= price <= HIGHEST:
             turned[symbol] *= -1
             price = prices[symbol] + step * turned[symbol]
         prices[symbol] = price
