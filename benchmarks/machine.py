@@ -19,11 +19,12 @@ PRODUCT = (
 
 def description() -> str:
     """Processor, cores, memory, system, Python and the libraries that matter."""
+    kernel = ".".join(platform.release().split(".")[:2])
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     return (
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; {platform.system()} "
-        f"{platform.release()}; Python {platform.python_version()}, {libraries}"
+        f"{kernel}; Python {platform.python_version()}, {libraries}"
     )
 
 

@@ -96,10 +96,15 @@ def markdown(report: Report, measured: str = "", level: int = 2) -> str:
     parts = [f"{'#' * level} {report.title}", report.text, *([measured] if measured else [])]
     tables = map(Table.markdown, report.tables)
     images = (
-        f"![{report.title}]({image_name(report, number)})" for number in range(len(report.plots))
+        f"![{report.title}: {_axes(plot)}]({image_name(report, number)})"
+        for number, plot in enumerate(report.plots)
     )
     parts += [part for pair in zip_longest(tables, images) for part in pair if part]
     return "\n\n".join(parts) + "\n"
+
+
+def _axes(plot: Plot | Bars) -> str:
+    return plot.y if isinstance(plot, Bars) else f"{plot.y} by {plot.x}"
 
 
 def image_name(report: Report, number: int) -> str:

@@ -167,18 +167,6 @@ def other(one: Cost, expected: Mapping[str, int]) -> str:
     return f"other matches of {different:,} queries" if different else ""
 
 
-def winners(measured: Mapping[str, Measured], sizes: Sequence[int]) -> str:
-    """Who is fastest at each number of queries, in sentences."""
-    sentences = []
-    for size in sizes:
-        times = {name: s for name, one in measured.items() if (s := one.seconds(size)) is not None}
-        order = sorted(times, key=lambda name: times[name])
-        texts = [f"{name} ({time_text(times[name])})" for name in order]
-        label = "With 1 query" if size == 1 else f"With {size:,} queries"
-        sentences.append(f"{label} the order is: {', '.join(texts)}.")
-    return "\n".join(f"- {sentence}" for sentence in sentences)
-
-
 def _ratio(theirs: float | None, own: float | None) -> Cell:
     return None if theirs is None or own is None else theirs / own
 

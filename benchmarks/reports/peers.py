@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.peers.contest import FEWEST, LIMIT, Contest, Peer, winners
+from benchmarks.peers.contest import FEWEST, LIMIT, Contest, Peer
 from benchmarks.peers.queries import queries, write
 from benchmarks.report import Report
 from benchmarks.scale import Scale
@@ -32,19 +32,13 @@ def run(scale: Scale) -> Report:
         "peers",
         "Peers: other engines over the same items and queries",
         f"{outcome.documents:,} items in the shape of section 6.6.3 as lines of JSON, and queries "
-        "of the cookbook's kind (the same title elsewhere, re-posts, another title for the same "
-        "link, a title that comes back), each beyond the fourth about a channel of its reader's "
-        "and within a number of days of its own. Each engine reads the file and counts the matches "
-        f"of each query, {outcome.matches} in all; they are compared with XSCL's. Each is used as "
-        "its own documentation recommends, on one core where it lets itself be asked: interval "
-        "joins in Flink SQL (one statement set), Spark (a streaming query each) and Pathway; in "
-        "Bytewax a keyed step with its state for each query; in DuckDB a SELECT each, or all "
-        f"queries of a form as a table of what they say. {batch} answer once, over all items; the "
-        "queries of the others stand. Figures are processor time of all processes of an engine "
-        f"together, its start included (the column *start*: one query, {FEWEST} items). A cell has "
-        f"{LIMIT:g} s of the clock; an engine that cannot is not tried with more queries. The "
-        "scripts are in `benchmarks/peers`; each engine is installed from PyPI into an environment "
-        f"of its own.\n\n{winners(outcome.measured, outcome.sizes)}",
+        "as in the cookbook, each beyond the fourth with a channel and a window of its own. Each "
+        f"engine counts the matches of each query, {outcome.matches} in all; all counts are those "
+        "of XSCL. Each is used as its documentation recommends: interval joins in Flink SQL, Spark "
+        "and Pathway, a keyed step in Bytewax; in DuckDB a SELECT for each query, or one join with "
+        f"a table of queries. {batch} answer once, at the end. Processor time of all processes, "
+        f"with their start (column *start*: one query, {FEWEST} items); at most {LIMIT:g} s of the "
+        "clock for a cell. Scripts: `benchmarks/peers`.",
         outcome.tables(),
         (outcome.plot("items"),),
     )

@@ -19,6 +19,7 @@ from benchmarks import guard, quiet, reports
 from benchmarks.baselines.mmqjp import MMQJP
 from benchmarks.baselines.sequential import Sequential
 from benchmarks.baselines.view_cache import ViewCache
+from benchmarks.pages import misses
 from benchmarks.record import Record, read, write
 from benchmarks.report import Bars, Plot, Report, Statement, Table, markdown, statements_table
 from benchmarks.reports import growth
@@ -282,9 +283,9 @@ def test_markdown() -> None:
         "| a\\|b | 1,000 | 0.0123 |",
         "| c | 2 | — |",
         "",
-        "![Some figure](benchmarks/some.svg)",
+        "![Some figure: seconds by n](benchmarks/some.svg)",
         "",
-        "![Some figure](benchmarks/some_2.svg)",
+        "![Some figure: seconds](benchmarks/some_2.svg)",
     ]
     assert statements_table(zip(SOME.statements, (True, False), strict=True)).splitlines() == [
         "| where | statement | here | measured |",
@@ -323,7 +324,7 @@ def test_the_page_of_figures_and_its_plots(tmp_path: Path) -> None:
     figures.write([record(report=here)], tmp_path)
     text = (tmp_path / "figures.md").read_text(encoding="utf-8")
     assert "\n- a machine\n" in text
-    assert "| AFA | 1 | 0 | 1 |" in text
+    assert "| AFA | 1 | 0 | 0 | 0 | 1 |" in text
     assert (
         "*Measured by `python -m benchmarks some`, at commit 1234567, on 2026-11-22, in 61 s, "
         "with a load of 0.5.*"
@@ -336,7 +337,17 @@ def test_the_page_of_figures_and_its_plots(tmp_path: Path) -> None:
     figures.write([record(report=here, machine="another", load=1.5)], tmp_path)
     assert [file.read_bytes() for file in plots] == first
     figures.write([record(report=here, reduced=True)], tmp_path)
-    assert "| AFA | 0 | 0 | 2 |" in (tmp_path / "figures.md").read_text(encoding="utf-8")
+    assert "| AFA | 0 | 0 | 0 | 0 | 2 |" in (tmp_path / "figures.md").read_text(encoding="utf-8")
+
+
+def test_what_is_missed_has_its_reason() -> None:
+    for one in read(reports.NAMES, book.DOCS / "benchmarks"):
+        statements = one.report.statements
+        reasons = misses.REASONS.get(one.report.name, {})
+        missed = [s.text for s in statements if s.holds is False and not one.reduced]
+        assert len(misses.explained(one.report.name, statements)) >= len(missed), one.report.name
+        for start in reasons:
+            assert any(s.text.startswith(start) for s in statements), (one.report.name, start)
 
 
 def test_the_page_for_users_says_nothing_of_a_reduced_size(tmp_path: Path) -> None:
