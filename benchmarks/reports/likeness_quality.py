@@ -67,13 +67,13 @@ def run(scale: Scale) -> Report:
         "Joins by likeness: which threshold finds the same story",
         f"Pairs of items of two feeds within {DAYS} days whose titles are alike, by measure and "
         "threshold, over archives of real feeds; and pairs that have a link in common, which are "
-        "taken as the truth. It is a strict truth: most stories that two feeds tell have a link of "
-        "each feed's own, and count here as found wrongly. *Precision* is the part of the pairs "
-        "found that have a link in common, *recall* the part of the pairs with a link in common "
-        f"that are found.{absent}",
+        "the truth here. It is a strict one: most stories of two feeds have a link of each feed's "
+        "own, and count as wrong. *Precision* is the share of the pairs found that have a "
+        "link in common, *recall* the share of the pairs with a link in common that are found."
+        f"{absent}",
         (
             Table(
-                ("archive", "measure", "threshold", "found", "same link", "both", "precision",
+                ("archive", "measure", "threshold", "found", "common link", "both", "precision",
                  "recall"),
                 tuple(rows),
             ),

@@ -55,12 +55,12 @@ def run(scale: Scale) -> Report:
     return Report(
         "personalised",
         "Personalised subscriptions",
-        f"Posts by authors one follows that link an item of the feeds one reads: a feed and an "
-        f"author for each subscriber, all pairs different, drawn Zipf. {len(items):,} items in "
-        f"batches of {BATCH:,}, none of which begins after "
-        f"{scale.limit * LONGER:g} s. The {len(few):,} subscriptions are chosen so that, over the "
-        f"items that the {len(many):,} get through, they have as many matches. "
-        "Separate texts must find as many in the first batch as one text with a table.",
+        f"Posts by authors one follows that link to an item of the feeds one reads: a feed and an "
+        f"author for each subscriber, all pairs different, drawn by Zipf. {len(items):,} items in "
+        f"batches of {BATCH:,}, none of which begins after {scale.limit * LONGER:g} s. The "
+        f"{len(few):,} subscriptions are chosen to have as many matches as the {len(many):,} over "
+        "the same items. Separate texts find as many in the first batch as one text with a "
+        "table.",
         (
             Table(
                 ("subscriptions", "registered in s", "items", "items/s", "matches"),

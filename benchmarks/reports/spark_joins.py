@@ -137,17 +137,14 @@ def report(
         NAME,
         "Joins on Spark",
         f"Items in the shape of section 6.6.3 under {scale.many:,} queries with windows of 7 days, "
-        "grouped: from Parquet and the text of the queries to the number of groups and of matches, "
-        "which must be the embedded engine's. Each cell is a process of its own, once, within "
-        f"{LIMIT:,} s. The embedded engine's seconds have its queries' loading before the `+`, "
-        "Spark's its start; it loads them in each process. *Two processes* are two embedded "
-        "engines at once, each with half of the stream: what both cores give at most, by time "
-        "after the start.\n\n"
-        f"The stream has {few:,} queries; its files come {2 * FILE[scale.full]:,} items to a "
-        f"batch, and what is found goes to Parquet. The first {STARTING} batches are the start. "
-        "Its state is the state store's after a batch, at most, in each third of the stream.\n\n"
-        f"Hot: half of {hot.documents:,} documents have one string and the others none in common; "
-        "even: all have one of four, which makes as many matches.",
+        "from Parquet and query text to the numbers of groups and matches, which are the embedded "
+        f"engine's. Each cell is a process, once, within {LIMIT:,} s; times are start + work (of "
+        "the embedded engine: loading the queries + work). *Two processes*: two embedded engines "
+        "at the same time with half of the stream each, the most that both cores give. The stream "
+        f"has {few:,} queries and comes {2 * FILE[scale.full]:,} items a batch, the first "
+        f"{STARTING} not timed; its matches go to Parquet; state is the largest in each third. "
+        f"Hot: half of {hot.documents:,} documents have one string in common; even: each has one "
+        "of four.",
         (backfill_table(grown), stream_table(stream), hot_table(hot, even)),
         (plot(grown),),
         statements(scale, grown, stream, hot, even),
@@ -156,7 +153,12 @@ def report(
 
 def backfill_table(grown: Sequence[Measured]) -> Table:
     columns = ("items", "matches", "embedded", "Spark, local[1]", "local[2]")
-    more = ("local[1] : local[2]", "one : two processes", "processor s, embedded", "Spark")
+    more = (
+        "local[1] : local[2]",
+        "one : two processes",
+        "processor s, embedded",
+        "processor s, Spark",
+    )
     rows: list[tuple[Cell, ...]] = []
     for one in grown:
         found, spark = one.found(), one.of(TWO)

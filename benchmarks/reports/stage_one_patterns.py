@@ -66,8 +66,8 @@ def run(scale: Scale) -> Report:
         "Stage 1: very many patterns",
         f"{DOCUMENTS:,} documents of some 40 elements over a vocabulary of 30 names; patterns of "
         "depth 6 to 10, `*` and `//` each with probability 0.2. Cold: the structure of a document "
-        "is met for the first time; warm: it has been met. Medians of "
-        f"{scale.rounds} runs, in turns. Compiled XPath must find the same witnesses of "
+        "is new; warm: it is known. Medians of "
+        f"{scale.rounds} runs, in turns. Compiled XPath finds the same witnesses of "
         f"{COMPILED:,} patterns in the first {SAMPLE}.",
         (
             Table(
