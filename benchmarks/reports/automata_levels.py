@@ -1,4 +1,4 @@
-"""The levels of consistency over a disordered stream: what is reported, taken back, and when."""
+"""The levels of consistency over a disordered stream: what is reported, retracted, and when."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Line = list[tuple[float, float]]
 
 
 class Outcome(NamedTuple):
-    """What a run has reported: all of it, what was taken back of that, the keys of what stands, and
-    on average how long after the last event that it needs (ms); with the most runs and pending
-    events at a time."""
+    """What a run has reported: matches and retractions, the retractions, the keys of the matches
+    that are not retracted, and their latency on average (ms); with the most runs and pending events
+    at a time."""
 
     output: int
     back: int
@@ -45,42 +45,51 @@ def run(scale: Scale) -> Report:
     return Report(
         "automata_levels",
         "Automata: figures 10 and 11, and the levels of consistency",
-        f"Q1 over {many:,} events, one a millisecond, published one by one, windows of "
-        f"{WINDOW} ms; 5 % of them come up to {LATE:,} ms late (in the second table up to "
-        f"{2 * WINDOW:,} ms), and the watermark moves every {WINDOW} ms. Output is matches and "
-        "retractions; latency is from the arrival of the last event of a match to its report, in "
-        "the time of events; state is runs and pending events, at most.",
+        f"Q1 over {many:,} events, published one by one, windows of {WINDOW} ms; the watermark "
+        f"moves every {WINDOW} ms. Figures 10 and 11: `middle(T)`, events of which 70 or 90 % are "
+        f"ignorable and 5 % come up to {LATE:,} ms late. Output is matches and retractions. "
+        "Latency is the time of the stream from the arrival of a match's last event to its report. "
+        "The other tables have the levels of consistency over no ignorable events, of which a "
+        f"share comes up to {2 * WINDOW:,} ms late; state is the most runs and pending events at a "
+        "time.",
         (
             Table(
                 (
-                    "`middle(T)`, ms",
+                    "T of `middle(T)`, ms",
                     *(f"output, {share} % ignorable" for share in IGNORABLE),
-                    *(f"latency, {share} %, ms" for share in IGNORABLE),
+                    *(f"latency, {share} % ignorable, ms" for share in IGNORABLE),
                 ),
                 tuple(
                     (
                         "INF" if look is None else look,
-                        *(f"{looks[share][at].output:,}" for share in IGNORABLE),
-                        *(number(looks[share][at].latency) for share in IGNORABLE),
+                        *(looks[share][at].output for share in IGNORABLE),
+                        *(looks[share][at].latency for share in IGNORABLE),
                     )
                     for at, look in enumerate(LOOKS)
                 ),
             ),
             Table(
                 (
-                    "disorder, %",
+                    "late events, %",
                     *(f"output, {level}" for level in LEVELS),
+                    "right matches of weak, %",
+                ),
+                tuple(
+                    (late, *(found[level].output for level in LEVELS), 100 * shares[late])
+                    for late, found in table.items()
+                ),
+            ),
+            Table(
+                (
+                    "late events, %",
                     *(f"latency, {level}, ms" for level in LEVELS),
                     *(f"state, {level}" for level in LEVELS),
-                    "right under weak, %",
                 ),
                 tuple(
                     (
                         late,
-                        *(f"{found[level].output:,}" for level in LEVELS),
-                        *(number(found[level].latency) for level in LEVELS),
-                        *(f"{found[level].state:,}" for level in LEVELS),
-                        number(100 * shares[late]),
+                        *(found[level].latency for level in LEVELS),
+                        *(found[level].state for level in LEVELS),
                     )
                     for late, found in table.items()
                 ),
@@ -96,40 +105,70 @@ def run(scale: Scale) -> Report:
         (
             Statement(
                 "AFA, figure 10",
-                "output grows with T; more with 70 % ignorable events than with 90 %",
-                all(map(grows, looks.values())) and growth[70] > 1.5 * growth[90] > 1.5,
+                "output grows with T (5 % slack), more with 70 % ignorable events than with 90 %",
+                all(map(grows, looks.values())) and growth[70] > growth[90] > 1,
                 f"{number(growth[70])} and {number(growth[90])} times from 0 to 1,000 ms",
             ),
             Statement(
                 "AFA, figure 10",
-                "`strong` takes nothing back",
-                not any(one.back for one in strong.values()),
-                f"{sum(one.back for one in strong.values()):,} retractions",
+                "from T = 0 to 1,000 ms output grows 14 times with 70 % ignorable events, 4.5 "
+                "times with 90 % (goal: 1.5 times as much with 70 %)",
+                growth[70] >= 14 and growth[90] >= 4.5,
+                f"{number(growth[70])} and {number(growth[90])} times",
+            ),
+            Statement(
+                "AFA, figure 10",
+                "AFA+O (`strong`) has the output of T = 0, and retracts nothing",
+                all(
+                    one.output == looks[share][0].output and not one.back
+                    for share, one in strong.items()
+                ),
+                ", ".join(
+                    f"{one.output:,} for {looks[share][0].output:,}"
+                    for share, one in strong.items()
+                )
+                + f"; {sum(one.back for one in strong.values()):,} retractions",
             ),
             Statement(
                 "AFA, figure 11",
-                "latency falls with T, from W/2 and more at 0",
-                all(falls(found) and found[0].latency >= WINDOW / 2 for found in looks.values()),
-                ", ".join(f"{number(found[0].latency)} ms at 0" for found in looks.values()),
+                "latency falls with T",
+                all(map(falls, looks.values())),
+                "; ".join(
+                    f"{share} % ignorable: "
+                    + " → ".join(number(found[at].latency) for at in (0, -2, -1))
+                    + " ms at 0, 1,000 and INF"
+                    for share, found in looks.items()
+                ),
             ),
             Statement(
                 "AFA, figure 11",
-                "at INF a match is reported in the call that brings its last event",
+                "at INF a match is reported in the call that brings its last event (paper: within "
+                "0.5 ms)",
                 all(found[-1].latency == 0 for found in looks.values()),
                 ", ".join(f"{number(found[-1].latency)} ms" for found in looks.values()),
             ),
             Statement(
-                "beyond",
-                "`strong` and `middle` end alike",
+                "goal, AFA figure 11",
+                f"at T = 0 latency is at least W/2, {WINDOW // 2} ms",
+                all(found[0].latency >= WINDOW / 2 for found in looks.values()),
+                ", ".join(f"{number(found[0].latency)} ms" for found in looks.values()),
+            ),
+            Statement(
+                "goal, thesis table 2.1",
+                "`strong` and `middle` end with the same matches",
                 all(one["strong"].standing == one["middle"].standing for one in table.values()),
                 f"{sum(len(one['strong'].standing) for one in table.values()):,} matches",
             ),
             Statement(
-                "beyond",
-                "the share of right matches of `weak` falls with disorder, and it keeps no more",
+                "goal, thesis table 2.1",
+                "the share of right matches of `weak` falls with late events, and its state is not "
+                "above that of `strong`",
                 [*shares.values()] == sorted(shares.values(), reverse=True)
                 and all(one["weak"].state <= one["strong"].state for one in table.values()),
-                ", ".join(f"{number(100 * one)} %" for one in shares.values()),
+                ", ".join(f"{number(100 * one)} %" for one in shares.values())
+                + "; state at most "
+                + number(max(one["weak"].state / one["strong"].state for one in table.values()))
+                + " of it",
             ),
         ),
     )

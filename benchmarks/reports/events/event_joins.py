@@ -27,16 +27,17 @@ def run(scale: Scale) -> Report:
         }.items()
     }
     separate = 1 / sum(1 / rates[name].per_second for name in ("event queries", "joins"))
-    together = rates["both"].per_second / separate
+    together = rates["both"].per_second
     return Report(
         "event_joins",
-        "Event queries beside joins",
-        f"{many:,} queries of RUMOR's workload 1 and {many:,} joins (`{JOIN}`) over the same "
-        f"{len(lines):,} documents: each alone, and both in one engine. From lines of JSON to "
-        "numbers of outputs, processor time, the first sixth not timed.",
+        "Event queries and joins in one engine",
+        f"{many:,} queries of RUMOR's workload 1 (figure 5.8) and {many:,} joins (`{JOIN}`) over "
+        f"the same {len(lines):,} documents: each kind in an engine of its own, and both in one. "
+        "If one engine shared nothing between the kinds, an event would take the sum of what it "
+        "takes in the two.",
         (
             Table(
-                ("", "events/s", "outputs an event"),
+                ("queries", "events/s", "outputs an event"),
                 tuple((name, way.per_second, way.outputs_per_event) for name, way in rates.items()),
             ),
         ),
@@ -44,9 +45,10 @@ def run(scale: Scale) -> Report:
         (
             Statement(
                 "goal, chapter 5",
-                "event queries and joins together: at least 0.8 of (1/a + 1/b)^-1",
-                together >= 0.8,
-                f"{number(together)}, {many:,} of each",
+                "both in one engine have at least 0.8 of the events/s of the two engines one after "
+                "the other, (1/a + 1/b)^-1",
+                together >= 0.8 * separate,
+                f"{number(together / separate)}: {number(together)} and {number(separate)}",
             ),
         ),
     )

@@ -21,8 +21,8 @@ LONG = 1_000_000
 FEW = 1_000
 BATCH = 1_000
 
-Row = tuple[float, float, float, float, int]
-"""Seconds of loading, bytes a query, events/s, outputs an event, outputs."""
+Row = tuple[float, float, float, int]
+"""Seconds of loading, bytes a query, events/s, outputs."""
 
 
 def run(scale: Scale) -> Report:
@@ -41,30 +41,25 @@ def run(scale: Scale) -> Report:
     return Report(
         "event_speed",
         "Event queries: 400,000 subscriptions",
-        f"The technical benchmark of section 4.6.1 with {many:,} subscriptions of each template "
-        "(72 texts, `subscribe_many`), each in a process of its own: processor time of loading, "
-        "what the process has grown by (all that there is of a subscription, and garbage), and "
-        f"events/s from lines of JSON to numbers of outputs, in batches of {BATCH:,} of "
-        f"{events:,} events, the first sixth not timed, of five further parts the median. Then "
-        f"{FEW:,} queries of Filter and of NonDeterministic over a long stream.",
+        f"The workload of figure 4.13 with {many:,} subscriptions of one template at a time, in a "
+        "process of its own, over "
+        f"{events:,} events. Queries come as 72 texts with rows of constants (`subscribe_many`). "
+        "Loading is from text to an engine that is ready; the bytes are those by which the process "
+        "grows, with everything that a subscription needs. Second table: "
+        f"{FEW:,} queries of Filter and {FEW:,} of NonDeterministic over a long stream, whose "
+        "instances expire after 20 events: what the process grows by after the first tenth of it.",
         (
             Table(
-                ("template", "loading, s", "bytes a query", "events/s", "outputs an event"),
-                tuple((name, *row[:4]) for name, row in rows.items()),
+                ("template", "loading, s", "bytes a query", "events/s", "outputs"),
+                tuple((name, *row) for name, row in rows.items()),
             ),
-            Table(("events", "grown by, MB, after the first tenth"), ((taken, grown / 1e6),)),
+            Table(("events", "growth after the first tenth, MB"), ((taken, grown / 1e6),)),
         ),
         (),
         (
             Statement(
-                "4.6.1, the headline",
-                "400,000 subscriptions: at least 1,000 events/s on each template",
-                min(speeds.values()) >= 1_000 if full else None,
-                each(speeds),
-            ),
-            Statement(
                 "goal, chapter 4",
-                "400,000 subscriptions: 3,000 events/s in batches",
+                "400,000 subscriptions: at least 3,000 events/s on each template (paper: 1,000)",
                 min(speeds.values()) >= 3_000 if full else None,
                 each(speeds),
             ),
@@ -76,9 +71,10 @@ def run(scale: Scale) -> Report:
             ),
             Statement(
                 "goal, chapter 4",
-                "instances go when DUR says so: flat over 1,000,000 events",
-                grown <= 20e6 if full else None,
-                f"{number(grown / 1e6)} MB more at the end of {taken:,} than after a tenth",
+                "instances are evicted when DUR has passed: at most 20 MB of growth over "
+                "1,000,000 events",
+                grown <= 20e6 if full and taken >= LONG else None,
+                f"{number(grown / 1e6)} MB more after {taken:,} events than after a tenth",
             ),
         ),
     )
@@ -110,7 +106,7 @@ def headline(template: Any, count: int, events: int) -> Row:
         gc.collect()
         each = (resident() - before) / count
         went = speed(lambda part: published(engine, part), lines, 3_600, BATCH)
-        return loading, each, went.per_second, went.outputs_per_event, went.outputs
+        return loading, each, went.per_second, went.outputs
 
 
 def growth(length: int, count: int, limit: float) -> tuple[int, int]:

@@ -9,12 +9,14 @@ from benchmarks.baselines.events import can
 from benchmarks.baselines.events.restart import Restart
 from benchmarks.baselines.events.sequential import Sequential
 from benchmarks.events.ways import ALL_OFF, Speed, agreeing, counted, lines_of, sized, speed
-from benchmarks.report import Cell, Plot, Report, Statement, Table, number
+from benchmarks.report import Plot, Report, Statement, Table, number
+from benchmarks.reports.events import judged
 from benchmarks.scale import Scale
 from datasets import cayuga_benchmark, cayuga_events, stepped_queries
 
 EVENTS = 12_000
 THESIS = "4.6.2, figure 4.14"
+GOAL = "goal, figure 4.14"
 OWN = "XSCL"
 NO_MQO = "No MQO"
 MODES: dict[str, tuple[str, ...]] = {
@@ -64,30 +66,27 @@ def run(scale: Scale) -> Report:
     return Report(
         "figure_4_14",
         "Figure 4.14: what merging and indexes are worth",
-        f"The template Filter over {len(lines):,} events, with techniques switched off "
-        "(`Engine(without=...)`, table 4.2; Cayuga's FR index has the edges of start states, too, "
-        "so s_σ goes with it; without its instance index an event looks at each state that has "
-        "instances, but one stands for all queries that wait for the same); from lines of JSON to "
-        "numbers of outputs, processor time, none "
-        f"beyond {limit:g} s: what is slower is judged by as far as it gets. Ways that go through "
-        f"all queries for an event take batches of {SMALL} events, the others of 1,000. Beside "
-        f"them, at {least:,} queries: *CAN* makes each NEXT an automaton of its own, joined by "
-        "resubscription; *Sequential* has a state for each query and goes through all of them; "
-        "*Restart* has none, and runs each plan anew over the events held. The latter two are "
-        "plain Python that share no code with the engine, and take events that have been read. "
-        "All ways find as much (of CAN the pairs are outputs, too).",
+        f"The template Filter over {len(lines):,} events, at most {limit:g} s a way. Techniques "
+        "are switched off as in table 4.2; the FR index goes with s_σ, since Cayuga's has the "
+        "edges of start states. One instance stands for all queries that share its state, so the "
+        f"instance index saves less than in Cayuga. At {least:,} queries also: *CAN* (each NEXT an "
+        "automaton of its own), and in plain Python *Sequential* (a "
+        "state for each query) and *Restart* (each plan again over the retained events), which "
+        f"take events that are read already. Ways that test each query in turn take {SMALL} events "
+        "a batch. All ways find the same numbers of matches.",
         (
-            Table(("mode (table 4.2)", "state merging", "FR index", "instance index"), TABLE_4_2),
             Table(
                 ("queries", *(f"{name}, events/s" for name in MODES)),
                 tuple(
                     (many, *(rates[name][many].per_second for name in MODES)) for many in numbers
                 ),
             ),
+            Table(("mode (table 4.2)", "state merging", "FR index", "instance index"), TABLE_4_2),
             Table(
-                (f"at {least:,} queries", "events/s", "of XSCL"),
+                (f"way, at {least:,} queries", "events/s", "XSCL : way, times"),
                 tuple(
-                    compared_with_own(name, way, rates[OWN][least]) for name, way in others.items()
+                    (name, way.per_second, rates[OWN][least].per_second / way.per_second)
+                    for name, way in others.items()
                 ),
             ),
         ),
@@ -101,12 +100,8 @@ def run(scale: Scale) -> Report:
                 },
             ),
         ),
-        statements(rates, others, numbers),
+        judged(statements(rates, others, numbers), scale),
     )
-
-
-def compared_with_own(name: str, way: Speed, own: Speed) -> tuple[Cell, ...]:
-    return name, way.per_second, way.per_second / own.per_second
 
 
 def statements(
@@ -116,30 +111,40 @@ def statements(
     own = rates[OWN]
     times = {name: own[most].per_second / line[most].per_second for name, line in rates.items()}
     merging = times["No state merging"]
-    embedded = own[numbers[0]].per_second / others["CAN"].per_second
+    indexes = [times[name] for name in ("No FR index", "No instance index")]
+    slow, fast = others["CAN"].per_second, own[numbers[0]].per_second
 
-    def at_least(name: str, factor: int) -> Statement:
+    def at_least(name: str, factor: int, paper: str = "") -> Statement:
         return Statement(
-            THESIS,
-            f"at 40,000 queries, at least {factor} times the events/s of {name}",
+            GOAL,
+            f"at 40,000 queries, at least {factor} times the events/s of {name}{paper}",
             times[name] >= factor,
-            f"{number(times[name])} times, at {most:,}",
+            f"{number(times[name])} times at {most:,}: {number(own[most].per_second)} and "
+            f"{number(rates[name][most].per_second)} events/s",
         )
 
     return (
-        at_least(NO_MQO, 100),
+        at_least(NO_MQO, 100, " (paper: a few orders of magnitude)"),
+        Statement(
+            THESIS,
+            "most of the gain comes from the FR index and the instance index, not from merging: "
+            "each gains more",
+            min(indexes) > merging,
+            f"{' and '.join(map(number, indexes))} times; merging {number(merging)} times",
+        ),
         at_least("No FR index", 3),
         at_least("No instance index", 5),
         Statement(
-            THESIS,
-            "merging matters little at zipf 1: between 0.9 and 2 times",
+            GOAL,
+            "merging matters little at zipf 1: between 0.9 and 2 times (paper: little)",
             0.9 <= merging <= 2,
             f"{number(merging)} times",
         ),
         Statement(
-            "goal, figure 4.14",
-            "at least 2 times the events/s of CAN, at 10,000 queries",
-            embedded >= 2,
-            f"{number(embedded)} times, at {numbers[0]:,}",
+            "goal, chapter 4",
+            "at 10,000 queries, at least 2 times the events/s of CAN",
+            fast >= 2 * slow,
+            f"{number(fast / slow)} times at {numbers[0]:,}: {number(fast)} and {number(slow)} "
+            "events/s",
         ),
     )

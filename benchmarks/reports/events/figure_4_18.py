@@ -10,6 +10,7 @@ from benchmarks.report import Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
 
 THESIS = "4.6.3, figure 4.18"
+GOAL = "goal, figure 4.18"
 
 TABLE_4_3 = (
     ("Stateless", "all articles of website W with popularity > X"),
@@ -39,24 +40,30 @@ def run(scale: Scale) -> Report:
     return Report(
         "figure_4_18",
         "Figure 4.18: subscriptions on feeds",
-        f"{len(lines):,} posts of 415 sites (made by `xscl.samples.feed_stream`; the thesis' are "
-        "not public), one a second, with popularities of 0 to 99; queries ask for sites drawn from "
-        "415 and popularities from 100, and series end within 100 posts. From lines of JSON to "
-        "numbers of outputs, in batches of 1,000, processor time, the first sixth not timed. "
-        "Equal queries are one member of the plan, so the two templates without X have 415.",
+        f"{len(lines):,} posts of 415 sites (made by `datasets.feed_stream`; the thesis' are not "
+        "public), one a second, with popularities of 0 to 99. Queries are for a site W of 415 and, "
+        "in Stateless and Concatenation, for a popularity X of 100, both drawn; a series ends "
+        "within 100 posts. Equal queries are one in the plan, so Parameterization and Iteration, "
+        "which have no X, are 415 queries there, however many are subscribed, and Concatenation is "
+        "thousands. Outputs are counted for each query.",
         (
-            Table(("template (table 4.3)", "returns"), TABLE_4_3),
             Table(
                 ("queries", *(f"{name}, events/s" for name in FEED)),
                 tuple((many, *(rates[name][many].per_second for name in FEED)) for many in numbers),
             ),
             Table(
-                (f"at {numbers[-1]:,}", "outputs an event", "normalised", "loading, s"),
+                (
+                    f"template, at {numbers[-1]:,} queries",
+                    "loading, s",
+                    f"events/s at {numbers[-1]:,} : at {numbers[0]:,}",
+                    "outputs an event",
+                ),
                 tuple(
-                    (name, way.outputs_per_event, normalised(rates[name])[numbers[-1]], way.loading)
+                    (name, way.loading, normalised(rates[name])[numbers[-1]], way.outputs_per_event)
                     for name, way in most.items()
                 ),
             ),
+            Table(("template (table 4.3)", "returns"), TABLE_4_3),
         ),
         (
             Plot(
@@ -72,20 +79,22 @@ def run(scale: Scale) -> Report:
             Statement(
                 THESIS,
                 "Stateless > Concatenation > Parameterization > Iteration",
-                all(one > other for one, other in pairwise(speeds.values())),
+                all(one > other for one, other in pairwise(speeds.values()))
+                if scale.full
+                else None,
                 ", ".join(f"{name} {number(one)}" for name, one in speeds.items()),
             ),
             Statement(
-                THESIS,
-                "Iteration at 40,000 queries: at least 1,000 events/s",
+                GOAL,
+                "Iteration at 40,000 queries: at least 1,000 events/s (paper: 100)",
                 iteration >= 1_000 if scale.full else None,
-                f"{number(iteration)} events/s, at {numbers[-1]:,}",
+                f"{number(iteration)} at {numbers[-1]:,}",
             ),
             Statement(
-                THESIS,
-                "Iteration has at least 0.02 of the events/s of Stateless",
-                kept >= 0.02,
-                number(kept),
+                GOAL,
+                "Iteration at 40,000 queries: at least 0.02 of the events/s of Stateless",
+                kept >= 0.02 if scale.full else None,
+                f"{number(kept)}: {number(iteration)} and {number(speeds['Stateless'])}",
             ),
         ),
     )
