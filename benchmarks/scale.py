@@ -40,12 +40,10 @@ class Scale:
 
     @property
     def limits(self) -> str:
-        """For the text of a figure: what bounds its time."""
-        row = 5 * self.limit + 4 * self.patience
+        """For the text of a chapter: what bounds the time of its figures."""
         return (
-            f"Sequential is sampled for {self.limit:g} s, MMQJP is given up after "
-            f"{self.patience:g} s, and nothing is run again when its runs have taken "
-            f"{self.limit:g} s: a row takes at most some {max(1, row / 60):.0f} minutes."
+            f"Sequential is measured for {self.limit:g} s, and scaled up to all queries (`~`); "
+            f"MMQJP is stopped after {self.patience:g} s."
         )
 
     def with_limit(self, limit: float | None) -> Scale:

@@ -14,11 +14,12 @@ __all__ = [
     "Sweep",
     "between",
     "cost",
+    "ends",
     "gain",
     "goals",
     "plot",
     "span",
-    "table",
+    "tables",
 ]
 
 DEFAULTS = 1_000
@@ -36,10 +37,11 @@ queries.  Sequential is here twice: in DuckDB most of its time is planning, in S
 Sweep = Mapping[float, Pair]
 
 
-def table(parameter: str, pairs: Sweep) -> Table:
-    """A row for each value of the parameter."""
-    rows = tuple((_value(value), *pair.cells()) for value, pair in pairs.items())
-    return Table((parameter, *COLUMNS), rows)
+def tables(parameter: str, pairs: Sweep) -> tuple[Table, Table]:
+    """The times, and what else was counted: a row for each value of the parameter."""
+    times = ((_value(x), *map(pair.time, WAYS)) for x, pair in pairs.items())
+    others = ((_value(x), *pair.cells()) for x, pair in pairs.items())
+    return Table((parameter, *WAYS), (*times,)), Table((parameter, *COLUMNS), (*others,))
 
 
 def plot(parameter: str, pairs: Sweep, *, log_x: bool = False) -> Plot:
@@ -57,13 +59,21 @@ def cost(pairs: Sweep, way: str, value: float) -> float:
     return float("nan") if taken is None else taken
 
 
+def ends(pairs: Sweep, way: str, slow: float, fast: float) -> str:
+    """How many times as long a way takes at one value as at another, and its times."""
+    times = cost(pairs, way, slow) / cost(pairs, way, fast)
+    return f"{number(times)} times ({pairs[fast].time(way)} and {pairs[slow].time(way)})"
+
+
 def gain(pairs: Sweep, queries: int) -> str:
     """How many times as long as MMQJP Sequential takes, in DuckDB and in SQLite."""
+    pair = pairs[queries]
     duckdb, sqlite = (
-        number(cost(pairs, way, queries) / cost(pairs, "MMQJP", queries))
-        for way in ("Sequential", "Sequential, SQLite")
+        f"{number(cost(pairs, way, queries) / cost(pairs, 'MMQJP', queries))} times in {store} "
+        f"({pair.time(way)} and {pair.time('MMQJP')})"
+        for way, store in (("Sequential", "DuckDB"), ("Sequential, SQLite", "SQLite"))
     )
-    return f"{duckdb} times in DuckDB, {sqlite} times in SQLite, at {queries:,} queries"
+    return f"{duckdb}, {sqlite}, at {queries:,} queries"
 
 
 def span(pairs: Sweep, way: str) -> float:
@@ -86,10 +96,11 @@ def goals(figure: str, pairs: Sweep, queries: int) -> list[Statement]:
         statements.append(
             Statement(
                 f"goal, {figure}",
-                f"at 100,000 queries a cold pair is at least {times:,} times faster than "
+                f"at 100,000 queries XSCL takes a cold pair at least {times:,} times as fast as "
                 f"{way}{', DuckDB' if way == 'Sequential' else ''}",
                 None if queries < 100_000 or ratio is None else ratio >= times,
-                f"{number(ratio) if ratio else '—'} times, at {queries:,} queries",
+                f"{number(ratio) if ratio else '—'} times ({pair.time('XSCL, cold')} and "
+                f"{pair.time(way)}, {pair.matches:,} matches), at {queries:,} queries",
             )
         )
     return statements

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -29,7 +29,7 @@ from benchmarks.report import Cell, time_text
 from benchmarks.scale import Scale
 from datasets import LeafJoin, Schema, document_pair, document_pairs
 
-__all__ = ["COLUMNS", "WAYS", "Pair", "measure", "sequential"]
+__all__ = ["COLUMNS", "WAYS", "Pair", "measure", "planning", "sequential"]
 
 WAYS = (
     "Sequential",
@@ -40,7 +40,15 @@ WAYS = (
     "XSCL, cold",
     "XSCL, warm",
 )
-COLUMNS = ("templates", "mirror images as one", "matches", *WAYS, "planning")
+PLANNED = ("Sequential", "MMQJP", "MMQJP with views")
+"""The ways whose SQL DuckDB plans."""
+COLUMNS = (
+    "templates",
+    "templates, mirrored = 1",
+    "matches",
+    *(f"planning, {way}, %" for way in PLANNED),
+)
+"""What is measured beside the times."""
 
 SAMPLE = 20
 """Sequential's queries are evaluated so many at a time, until the limit is reached."""
@@ -51,7 +59,7 @@ class Pair:
     """A pair of documents: the seconds of each of the ways (None: longer than the limit).
 
     `sampled` are the ways whose time is that of a sample of the queries, scaled up; `planning` is
-    the share of Sequential's time in DuckDB that passes before a query is evaluated.
+    the share of the time that DuckDB takes to plan the SQL of a way.
     """
 
     templates: int
@@ -59,16 +67,19 @@ class Pair:
     matches: int
     seconds: dict[str, float | None]
     sampled: tuple[str, ...]
-    planning: float
+    planning: dict[str, float]
+
+    def time(self, way: str) -> str:
+        """The time of a way as text; `~` marks what was sampled."""
+        taken = time_text(self.seconds[way]) or "> limit"
+        return f"~ {taken}" if way in self.sampled else taken
 
     def cells(self) -> tuple[Cell, ...]:
-        """A row's cells, in the order of COLUMNS; `~` marks what was sampled."""
-        times = (
-            ("~ " if way in self.sampled else "") + (time_text(self.seconds[way]) or "> limit")
-            for way in WAYS
+        """A row's cells, in the order of COLUMNS."""
+        shares = (
+            round(100 * self.planning[way]) if way in self.planning else None for way in PLANNED
         )
-        planning = f"{100 * self.planning:.0f} %"
-        return self.templates, self.up_to_mirroring, self.matches, *times, planning
+        return self.templates, self.up_to_mirroring, self.matches, *shares
 
     def times(self, slow: str, fast: str) -> float | None:
         """How many times as long one way takes as another."""
@@ -95,23 +106,27 @@ def measure(schema: Schema, joins: Sequence[LeafJoin], scale: Scale) -> Pair:
         (WAYS[2], plain, row_store(relations)),
     ):
         taken[way], done, results = sequential(queries, database, SAMPLE, scale.limit)
-        some = queries.names(done)
-        agree(way, results, {name: expected[name] for name in some & expected.keys()})
+        names = queries.names(done)
+        agree(way, results, {name: expected[name] for name in names & expected.keys()})
         if done < len(queries):
             sampled.append(way)
-    templates = 0
+    some = seconds(partial(plain.evaluate, relations.database, 0, SAMPLE))
+    planned = {WAYS[0]: planning(partial(plain.plan, relations.database, SAMPLE), some)}
     for way, views in zip(WAYS[3:5], (False, True), strict=True):
-        taken[way], found_by_way, templates = _mmqjp(relations, joins, scale, views)
-        if found_by_way is not None:
-            agree(way, found_by_way, expected)
+        mmqjp = MMQJP(relations, joins, views=views)
+        templates = len(mmqjp)
+        done_by = _mmqjp(relations, mmqjp, scale, views)
+        taken[way] = done_by and done_by[0]
+        if done_by is not None:
+            agree(way, done_by[1], expected)
+            planned[way] = planning(mmqjp.plan, done_by[0])
     taken[WAYS[5]], taken[WAYS[6]], matches, engine_templates = _engine(schema, joins, scale)
     if matches != expected.total():
         raise AssertionError(f"{matches} matches in groups, and {expected.total()} of the queries")
     if engine_templates != templates:
         raise AssertionError(f"{templates} templates, and {engine_templates} of the engine")
     mirrored = up_to_mirroring(template_of(schema, join)[0] for join in joins)
-    planning = _planning(plain, relations.database)
-    return Pair(templates, mirrored, matches, taken, tuple(sampled), planning)
+    return Pair(templates, mirrored, matches, taken, tuple(sampled), planned)
 
 
 def sequential(
@@ -128,17 +143,14 @@ def sequential(
     return (time.perf_counter() - started) / done * len(queries), done, results
 
 
-def _planning(queries: Sequential, database: Database) -> float:
-    """The share of planning in the time of the first SQL queries."""
-    planned = seconds(partial(queries.plan, database, SAMPLE))
-    return min(1, planned / seconds(partial(queries.evaluate, database, 0, SAMPLE)))
+def planning(plan: Callable[[], object], taken: float) -> float:
+    """The share of planning in the time of some SQL queries."""
+    return min(1, seconds(plan) / taken)
 
 
 def _mmqjp(
-    relations: Relations, joins: Sequence[LeafJoin], scale: Scale, views: bool
-) -> tuple[float | None, Counter[str] | None, int]:
-    queries = MMQJP(relations, joins, views=views)
-
+    relations: Relations, queries: MMQJP, scale: Scale, views: bool
+) -> tuple[float, Counter[str]] | None:
     def run() -> Counter[str]:
         if views:
             materialise_all(relations)
@@ -146,8 +158,8 @@ def _mmqjp(
 
     results = within(scale.patience, relations.database, run)
     if results is None:
-        return None, None, len(queries)
-    return best(run, scale.rounds, scale.limit), results, len(queries)
+        return None
+    return best(run, scale.rounds, scale.limit), results
 
 
 def _engine(

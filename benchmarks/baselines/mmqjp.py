@@ -46,3 +46,8 @@ class MMQJP:
             for number, results in self._execute(statement).fetchall():
                 counts[self._names[number]] += results
         return counts
+
+    def plan(self) -> None:
+        """Plans the conjunctive queries, and evaluates none."""
+        for statement in self._statements:
+            self._execute(f"EXPLAIN {statement}").fetchall()

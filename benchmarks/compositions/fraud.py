@@ -96,21 +96,29 @@ def looking_back(lines: Sequence[str]) -> list[Found]:
     with duckdb.connect() as base:
         base.execute("SET threads = 1")
         base.execute(_TABLE)
-        _insert(base, lines)
+        _fill(base, lines)
         return base.execute(_LOOK_BACK).fetchall()
 
 
-def in_batches(lines: Sequence[str], size: int) -> Iterator[list[Found]]:
+def in_batches(
+    lines: Sequence[str], size: int, before: Sequence[str] = ()
+) -> Iterator[list[Found]]:
     """The matches that end in each batch, when it has come: joins with the transactions of the
-    window."""
+    window.  Those `before` are in the table from the beginning."""
     rest = iter(lines)
     with duckdb.connect() as base:
         base.execute("SET threads = 1")
         base.execute(_TABLE)
+        _fill(base, before)
         while batch := [*islice(rest, size)]:
             first, latest = _insert(base, batch)
             base.execute("DELETE FROM t WHERE time < ?", [latest - WINDOW * 1_000_000])
             yield base.execute(_OF_A_BATCH, [first]).fetchall()
+
+
+def _fill(base: duckdb.DuckDBPyConnection, lines: Sequence[str]) -> None:
+    for first in range(0, len(lines), 200_000):
+        _insert(base, lines[first : first + 200_000])
 
 
 def _insert(base: duckdb.DuckDBPyConnection, lines: Sequence[str]) -> tuple[int, int]:

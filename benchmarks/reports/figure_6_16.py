@@ -26,7 +26,7 @@ BATCH = 1_000
 SLICES = 100_000
 SAMPLE = 5
 """Sequential's queries are evaluated so many at a time, until the limit is reached."""
-CACHED = "MMQJP, view cache, one by one"
+CACHED = "MMQJP, view cache, item by item"
 WAYS = (
     "Sequential",
     "Sequential, SQLite",
@@ -41,10 +41,16 @@ ITEM_PATTERNS = ["//item", *(f"//item/{path[-1]}" for path in ITEM.leaves)]
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Items a second, over the first items of the stream."""
+    """Items a second, over the first items of the stream; the seconds of each batch."""
 
     per_second: float
     items: int
+    each: tuple[float, ...] = ()
+
+    def times(self, other: Throughput) -> float:
+        """How many times as fast as another, over the batches that both have read."""
+        both = min(len(self.each), len(other.each))
+        return sum(other.each[:both]) / sum(self.each[:both])
 
 
 Row = Mapping[str, Throughput | None]
@@ -72,15 +78,18 @@ def run(scale: Scale) -> Report:
         "figure_6_16",
         "Figure 6.16: throughput over feed items",
         f"Items a second of a stream of {scale.items:,} in the shape of section 6.6.3, in batches "
-        f"of {BATCH:,}, windows without end. Each way begins no batch after {scale.limit:g} s; the "
-        "second table has how many items it met by then. The beginning of the stream, when little "
-        "is held, flatters whatever is slow. Sequential's figures are for the second batch, from a "
-        "sample of its SQL queries. The baselines are timed for the join alone, XSCL from XML text "
-        "to the number of matches. MMQJP's batch is given up after "
-        f"{scale.patience:g} s.",
+        f"of {BATCH:,}, windows without end. A way begins no batch after {scale.limit:g} s, and "
+        "has then read only the beginning of the stream (second table), which favours slow ways. "
+        "Sequential's figures are of the second batch, from a sample of its SQL queries. The view "
+        "cache (Algorithms 4 and 5) is maintained for each item, so that all SQL is planned and "
+        "evaluated for each: hence its rate. Baselines are timed for the join alone, XSCL from XML "
+        "text to the number of matches.",
         (
-            Table(("queries", "distinct", *WAYS), tuple(speeds)),
-            Table(("queries", *(f"items met: {way}" for way in WAYS)), tuple(items)),
+            Table(
+                ("queries", "distinct queries", *(f"{way}, items/s" for way in WAYS)),
+                tuple(speeds),
+            ),
+            Table(("queries", *(f"{way}, items read" for way in WAYS)), tuple(items)),
         ),
         (Plot("queries", "items a second", lines, log_x=True),),
         statements(rates, templates, documents, scale),
@@ -108,7 +117,7 @@ def throughputs(
     if met != cached.matches:
         raise AssertionError(f"{CACHED} finds {cached.matches} matches, XSCL {met}")
     result |= {
-        way: None if one is None else Throughput(one.per_second, one.documents)
+        way: None if one is None else Throughput(one.per_second, one.documents, one.each)
         for way, one in by_way.items()
     }
     return result, templates
@@ -162,7 +171,8 @@ def batched(
         if sum(spent) > scale.limit:
             break
     done = min(len(documents), BATCH * len(matches))
-    return (Rate(done, sum(spent), tuple(matches)) if matches else None), len(queries)
+    one = Rate(done, sum(spent), tuple(matches), tuple(spent)) if matches else None
+    return one, len(queries)
 
 
 def by_cache(joins: Sequence[LeafJoin], documents: Envelopes, scale: Scale) -> Rate:
@@ -180,46 +190,52 @@ def by_cache(joins: Sequence[LeafJoin], documents: Envelopes, scale: Scale) -> R
 def statements(
     rates: Mapping[int, Row], templates: int, documents: Envelopes, scale: Scale
 ) -> tuple[Statement, ...]:
-    many = speeds(rates[scale.many])
-    mmqjp, views = many["MMQJP"], many["MMQJP with views"]
-    over_duckdb, over_sqlite = mmqjp / many["Sequential"], mmqjp / many["Sequential, SQLite"]
-    gain = views / mmqjp
-    flat = None
-    here = f"measured up to {scale.many:,} queries"
-    if 10_000 in rates and scale.many > 10_000:
-        before, after = speeds(rates[10_000])["MMQJP with views"], views
-        if before == before and after == after:
-            flat = after >= 0.8 * before
-            here = f"{number(before)} and {number(after)} items/s at 10,000 and {scale.many:,}"
+    row = rates[scale.many]
+    many = speeds(row)
+    mmqjp, views = row["MMQJP"], row["MMQJP with views"]
+    over_duckdb, over_sqlite = (
+        many["MMQJP"] / many[way] for way in ("Sequential", "Sequential, SQLite")
+    )
+    gain = views.times(mmqjp) if mmqjp and views else float("nan")
+    flat = {
+        way: after.times(before)
+        for way in ("MMQJP", "MMQJP with views")
+        if scale.many > 10_000 and (after := row[way]) and (before := rates[10_000][way])
+    }
     some = documents[: 5 * BATCH]
     patterns = PatternSet(ITEM_PATTERNS, valued=ITEM_PATTERNS[1:])
     first_stage = len(some) / seconds(partial(evaluate_all, patterns, some))
+    fastest = max(s for way, s in many.items() if s == s and way != "XSCL")
     return (
         Statement(
             "6.6.3, figure 6.16",
-            "MMQJP has an impressive throughput with many queries",
+            "MMQJP has an impressive throughput with many queries (100 times Sequential's)",
             between(100, over_duckdb) if scale.full else None,
-            f"{number(over_duckdb)} times Sequential's in DuckDB, {number(over_sqlite)} times in "
-            f"SQLite, at {scale.many:,} queries",
+            f"{number(many['MMQJP'])} items/s: {number(over_duckdb)} times Sequential's in DuckDB, "
+            f"{number(over_sqlite)} times in SQLite, at {scale.many:,} queries",
         ),
         Statement(
             "6.6.3, figure 6.16",
             "view materialisation helps further",
             between(1, gain) if scale.full else None,
-            f"{number(gain)} times the throughput at {scale.many:,} queries",
+            f"{number(gain)} times as fast over the same items, at {scale.many:,} queries",
         ),
         Statement(
             "6.6.3, figure 6.16",
-            "the throughput stays flat beyond 10,000 queries, since most are duplicates then",
-            flat,
-            here,
+            "the throughput of MMQJP, with views or without, stays flat beyond 10,000 queries (at "
+            "least 0.8 of it at 100,000), since most are duplicates then",
+            min(flat.values()) >= 0.8 if scale.full and len(flat) == 2 else None,
+            f"over the same items {', '.join(f'{number(x)} ({way})' for way, x in flat.items())}"
+            if flat
+            else f"measured up to {scale.many:,} queries",
         ),
         Statement("6.6.3", "there are five templates", templates == 5, str(templates)),
         Statement(
             "6.6.3",
-            "XPath processing costs significantly less than the join",
-            first_stage > 2 * max(s for way, s in many.items() if s == s and way != "XSCL"),
-            f"stage 1 alone: {number(first_stage)} items/s",
+            "XPath processing costs significantly less than the join (at most half)",
+            first_stage > 2 * fastest if scale.full else None,
+            f"stage 1 alone {number(first_stage)} items/s, the fastest join of the baselines "
+            f"{number(fastest)}, at {scale.many:,} queries",
         ),
     )
 

@@ -18,7 +18,7 @@ from benchmarks.compositions.measures import (
     seeds,
 )
 from benchmarks.compositions.workload import SIZES, STREAMS, WORKLOADS, Workload, queries
-from benchmarks.report import Plot, Report, Statement, Table, number
+from benchmarks.report import Cell, Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
 from xscl.pattern_stage.compositions.rules import rewritten
 
@@ -48,11 +48,16 @@ def run(scale: Scale) -> Report:
     }
     alone = {one: [each for some in by_size[one].values() for each in some] for one in WORKLOADS}
     ranks = {one: correlation(pairs(some)) for one, some in alone.items()}
+    expected = {
+        one: geometric([each.cost_off / each.cost_on for each in some])
+        for one, some in alone.items()
+    }
+    measured = {one: geometric([each.ratio for each in some]) for one, some in alone.items()}
     worst = min(each.ratio for some in alone.values() for each in some)
     dearer, slower, many = programmes(8, 1, singles, seconds)
     gain = {one: measured_gain(one, SIZE[one], 1, min(16, singles), seconds) for one in WORKLOADS}
     taken = optimising()
-    rows = tuple(
+    speeds: tuple[tuple[Cell, ...], ...] = tuple(
         (
             k,
             *(
@@ -60,7 +65,6 @@ def run(scale: Scale) -> Report:
                 for one in WORKLOADS
                 for way in ("off", "on")
             ),
-            *(number(ratios[one][k]) for one in WORKLOADS),
         )
         for k in counts
     )
@@ -69,40 +73,50 @@ def run(scale: Scale) -> Report:
             one,
             number(ranks[one]),
             ", ".join(f"{n}: {number(correlation(pairs(x)))}" for n, x in by_size[one].items()),
-            number(geometric([each.cost_off / each.cost_on for each in alone[one]])),
-            number(geometric([each.ratio for each in alone[one]])),
+            number(expected[one]),
+            number(measured[one]),
             number(min(each.ratio for each in alone[one])),
             number(gain[one]),
         )
         for one in WORKLOADS
     )
+    doubled = [each.ratio for some in lines["next"].values() for each in some]
+    paper, goal = "NEXT CEP, figure 10", "goal, NEXT CEP figure 10"
     return Report(
         "next_queries",
         "NEXT CEP: figure 10, throughput, and its model",
-        "Queries of five operators (mix: six) as in figure 9, the paper's rates, "
-        f"{seconds:g} s of stream after 10 s, in processor time: events a second of one core, as "
-        f"drawn and rewritten; the best of 3 interleaved runs, seeds 1 to {len(seeds(scale))}. The "
-        f"model: of {singles} queries of each size, one by one, as drawn and rewritten, the rank "
-        "correlation of cost(Q) and the measured time; the gain with rates that were measured over "
-        "60 s of stream in place of given ones. Both ways have found the same in 2 s of stream.",
+        "Queries of five operators (mix: six), drawn as in figure 9, at the paper's rates; events "
+        f"a second of one core over {seconds:g} s of stream after 10 s of warm-up. Best of 3 "
+        f"interleaved runs; of seeds 1 to {len(seeds(scale))} ratios are geometric means and rates "
+        f"medians. Third table: {singles} queries of each size, one by one, as drawn and "
+        "rewritten: the rank correlation of the model's cost and the measured time, and the gain "
+        "(as drawn : rewritten). *Measured rates*: the rewriting has the rates of the first 60 s "
+        "of stream instead of the true ones.",
         (
             Table(
-                (
-                    "queries",
-                    *(f"{one} {way}" for one in WORKLOADS for way in ("as drawn", "rewritten")),
-                    *(f"ratio, {one}" for one in WORKLOADS),
-                ),
-                rows,
+                ("queries", *(f"{one}, rewritten : as drawn" for one in WORKLOADS)),
+                tuple((k, *(number(ratios[one][k]) for one in WORKLOADS)) for k in counts),
             ),
             Table(
                 (
-                    "operators",
-                    "rank correlation",
-                    "of queries of one size",
+                    "queries",
+                    *(
+                        f"{one}, {way}, events/s"
+                        for one in WORKLOADS
+                        for way in ("as drawn", "rewritten")
+                    ),
+                ),
+                speeds,
+            ),
+            Table(
+                (
+                    "workload",
+                    "rank correlation of cost and time",
+                    "by operators of a query",
                     "gain by the model",
                     "gain measured",
                     "least gain of a query",
-                    "share of the gain with measured rates",
+                    "gain, measured rates : given rates",
                 ),
                 model,
             ),
@@ -121,51 +135,62 @@ def run(scale: Scale) -> Report:
         ),
         (
             Statement(
-                "NEXT CEP, figure 10",
+                paper,
+                "next: rewriting doubles the throughput in many cases (a third of the runs)",
+                sum(each >= 2 for each in doubled) >= len(doubled) / 3,
+                f"in {sum(each >= 2 for each in doubled)} of {len(doubled)} runs",
+            ),
+            Statement(
+                paper,
+                "mix: the gain is between next and union (within 10 %)",
+                between(means["mix"], means["union"], means["next"]),
+                ", ".join(f"{number(each)} ({one})" for one, each in means.items()),
+            ),
+            Statement(
+                goal,
                 "next: at least 1.5 times the throughput for every number of queries, 1.8 times on "
                 "average",
                 min(ratios["next"].values()) >= 1.5 and means["next"] >= 1.8,
-                f"{number(min(ratios['next'].values()))} at least, {number(means['next'])}",
+                f"{number(min(ratios['next'].values()))} at least, {number(means['next'])} on "
+                "average",
             ),
             Statement(
-                "NEXT CEP, figure 10",
-                "union: at least 1.15 times on average",
+                goal,
+                "union: at least 1.15 times the throughput on average (paper: about 1.2)",
                 means["union"] >= 1.15,
                 number(means["union"]),
             ),
             Statement(
-                "NEXT CEP, figure 10",
-                "mix: between the two within 10 %",
-                between(means["mix"], means["union"], means["next"]),
-                number(means["mix"]),
-            ),
-            Statement(
-                "NEXT CEP, section 4",
-                "cost and time: rank correlation at least 0.8 (next), 0.9 (union)",
+                "goal, NEXT CEP section 4",
+                "rank correlation of cost and time: at least 0.8 for next, 0.9 for union",
                 ranks["next"] >= 0.8 and ranks["union"] >= 0.9,
-                ", ".join(f"{number(each)} ({one})" for one, each in ranks.items()),
+                ", ".join(f"{number(each)} ({one})" for one, each in ranks.items())
+                + f"; next: gain by the model {number(expected['next'])}, measured "
+                f"{number(measured['next'])}",
             ),
             Statement(
-                "beyond",
-                "the exact programme is never dearer than the paper's, its time at most 1.05 times",
+                "goal, NEXT CEP",
+                "the exact programme's plan never costs more than the paper's by the model, and "
+                "takes at most 1.05 times as long",
                 dearer == 0 and slower <= 1.05,
-                f"{many} of the queries of eight operators differ, {number(slower)} times the time",
+                f"{dearer} cost more; {many} of {singles} queries of eight operators differ, "
+                f"{number(slower)} times the time",
             ),
             Statement(
-                "beyond",
-                "no query is slower by more than 5 % for its rewriting",
+                "goal, NEXT CEP",
+                "no query is slower by more than 5 % after its rewriting",
                 worst >= 0.95,
-                f"{number(worst)} times at least",
+                f"{number(worst)} times the speed at least",
             ),
             Statement(
-                "beyond",
+                "goal, NEXT CEP",
                 "a query of 12 operands is rewritten in less than 50 ms",
                 taken < 0.05,
                 f"{number(1000 * taken)} ms",
             ),
             Statement(
-                "beyond",
-                "with measured rates at least 0.95 of the gain",
+                "goal, NEXT CEP",
+                "with measured rates at least 0.95 of the gain with given rates",
                 min(gain.values()) >= 0.95,
                 ", ".join(f"{number(each)} ({one})" for one, each in gain.items()),
             ),
