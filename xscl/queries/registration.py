@@ -159,7 +159,7 @@ class Registration:
         return (
             self._alike is not None
             # Its level must be checked.
-            and not (self._queries.levels.default.name == "middle" or _level(prepared.query))
+            and not (self._queries.levels.default.name == "middle" or prepared.level)
             and not (prepared.like or prepared).problems(values)
             and self._queries.misnamed(name) is None
         )
@@ -210,11 +210,6 @@ class Registration:
 def together(errors: Sequence[QueryError]) -> QueryError | ExceptionGroup[QueryError]:
     """Errors as one to be raised."""
     return errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)
-
-
-def _level(query: Query) -> object:
-    """What a query says of its consistency, if it does."""
-    return getattr(query.source, "consistency", None)
 
 
 def _in_full(read: Read) -> Query:
