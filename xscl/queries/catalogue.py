@@ -120,12 +120,19 @@ class Catalogue:
             "of its text; choose another or cancel that one"
         )
 
-    def add(self, dissection: Dissection, since: int, on_match: OnMatch | None) -> Subscription:
+    def add(
+        self,
+        dissection: Dissection,
+        since: int,
+        on_match: OnMatch | None,
+        place: TextPlace | None = None,
+    ) -> Subscription:
         """Subscribes a query under its name, which is free; it sees the documents from number
-        `since` on.  Raises QueryError if it would close a cycle of streams."""
+        `since` on.  Its text is at `place`, where that is not the text that was parsed.  Raises
+        QueryError if it would close a cycle of streams."""
         self.graph.check(dissection)
         wiring = self._wiring(dissection, None, since, self.levels.default)
-        return self.add_alike(wiring, dissection.query.name, since, on_match)
+        return self.add_alike(wiring, dissection.query.name, since, on_match, place)
 
     def alike(self, prepared: Prepared) -> Wiring | None:
         """What the subscriptions of a query have in common that differ in their names alone."""

@@ -150,9 +150,13 @@ class Registration:
         if wiring is not None:
             return queries.add_alike(wiring, request.name, since, on_match, place)
         shared = None if history else queries.shared.find(prepared, values, queries.schemas.of)
-        if shared is None:
+        if shared is not None:
+            return queries.add_shared(shared, values, request.name, since, on_match, place)
+        if place is None or not prepared.stands_alone or prepared.query.language.schemas:
             return None
-        return queries.add_shared(shared, values, request.name, since, on_match, place)
+        # It shares nothing in the stages, but the text is not parsed again.
+        query = prepared.opened(values, ()).renamed(request.name)
+        return queries.add(dissect(query), since, on_match, place)
 
     def _may_share(self, prepared: Prepared, values: Mapping[str, object], name: str) -> bool:
         """Whether a query may share what others have; one with errors does not get so far."""
