@@ -42,9 +42,10 @@ def to_arrow(matches: Iterable[Match]) -> pa.Table:
     """A table of matches, a row each, with the members of their JSON form as columns.
 
     `time` and `start` are in seconds, `bindings` and `values` are maps; `variables` and `start` are
-    null except for patterns; of a match that is taken back `retracts` is true.  `result` is text: a
-    JSON result is JSON text, which unlike XML text never starts with `<`.  A result that cannot be
-    built is logged and null.  The matches are read a thousand at a time, and none is kept.
+    null where the match has none; of a match that is taken back `retracts` is true.  `result` is
+    text: a JSON result is JSON text, which unlike XML text never starts with `<`.  A result that
+    cannot be built is logged and null.  The matches are read a thousand at a time, and none is
+    kept.
 
     >>> to_arrow([]).column_names[:5]
     ['id', 'query', 'stream', 'time', 'documents']

@@ -145,6 +145,8 @@ def _strategy(source: EventPattern) -> stage.Strategy:
 
 
 def _distinct(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    if len(blocks) == 1:
+        return blocks
     return tuple({bare(block): block for block in reversed(blocks)}.values())[::-1]
 
 

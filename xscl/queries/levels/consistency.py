@@ -51,8 +51,9 @@ class Controller:
             self.stage.flush()
         return self.found()
 
-    def has_rested(self, watermark: int | None) -> bool:
-        """Whether the stage has no queries, so that nothing but its time has to go on."""
+    def advance_idle(self, watermark: int | None) -> bool:
+        """Advances the time of a stage without queries, as nothing else is to do; False if it has
+        any."""
         if self.pending or not self.stage.is_empty:
             return False
         self.advance(watermark)

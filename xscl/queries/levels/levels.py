@@ -73,11 +73,11 @@ class StreamLevel:
     ) -> tuple[list[PatternRows], list[Outputs]]:
         """What each has found, in order; of those that each level has, if it has queries."""
         patterns: Iterable[PatternController] = self.of_patterns
-        if self.patterns.has_rested(watermark):
+        if self.patterns.advance_idle(watermark):
             patterns = (*self.middle.values(), *self.composites.values())
         rows = [one.step(watermark, ended=ended) for one in patterns]
         plans: Iterable[PlanController] = self.plans
-        if self.plan.has_rested(watermark):
+        if self.plan.advance_idle(watermark):
             plans = (*self.middle_plans.values(), *self.weak.values())
         return rows, [plan.step(watermark, ended=ended) for plan in plans]
 
