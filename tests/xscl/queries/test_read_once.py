@@ -3,18 +3,24 @@ one that it would be alone."""
 
 from __future__ import annotations
 
+import re
+from random import Random
 from typing import Any
 from unittest import mock
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 
 import xscl
+from tests.drawn import drawn, seeded, times
+from tests.oracle.drawn_compositions import drawn_query
+from tests.oracle.drawn_sequences import Scene, scenes
 from xscl.language import alike, parse
 
 MANY = 12
 CONSTANTS = {
-    "join": "S/*[kind = '{kind}'][./who->a] FOLLOWED BY {{a = b, 9 s}} "
-    "S/*[amount > {n}][./who->b]",
+    "join": "S/*[kind = '{kind}'][./who->a] FOLLOWED BY {{a = b, 9 s}} S/*[amount > {n}][./who->b]",
     "sequence": "EVENT SEQ(S/*[kind = '{kind}'] a, S/* b) WHERE [who] AND b.amount > {n} "
     "WITHIN 9 s",
     "absence": "EVENT SEQ(S/* a, !(S/*[kind = '{kind}'] n), S/* b) WHERE a.amount = {n} WITHIN 5 s",
@@ -99,3 +105,60 @@ def test_a_query_that_is_not_parsed_is_read_when_it_is_asked_for() -> None:
     queries, _ = parse(text)
     with xscl.Engine() as engine:
         assert [one.query for one in engine.load(text)] == list(queries)
+
+
+def with_other_constants(dice: Random, text: str, name: str) -> str:
+    """A query under a name, with other numbers and strings in some places."""
+
+    def other(token: re.Match[str]) -> str:
+        number = token[0][0].isdigit()
+        if dice.random() < 0.5:
+            return token[0]
+        return str(dice.randint(1, 9)) if number else dice.choice(["'a'", "'b'", "'1'"])
+
+    query = re.sub(r"^-- name: .*\n", "", text.strip()).rstrip("; \n")
+    return f"-- name: {name}\n" + re.sub(r"'[^']*'|(?<![\w.])\d+(?![\w.])", other, query)
+
+
+@pytest.mark.drawn
+def test_drawn_queries_with_other_constants_are_the_queries_that_they_would_be_alone() -> None:
+    refused = several = 0
+    for number in range(times(60)):
+        dice = seeded("other constants", number)
+        drawn = drawn_query(dice)
+        text = ";\n".join(with_other_constants(dice, drawn.text, f"q{n}") for n in range(4))
+        made = [seen(text, drawn.envelopes, sharing=sharing) for sharing in (True, False)]
+        assert made[0] == made[1], text
+        refused += made[0][1] > 0
+        several += len(made[0][0]) > 1
+    assert several > refused
+
+
+@pytest.mark.drawn
+@drawn(40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(scenes(), st.integers(0, 10**6))
+def test_drawn_patterns_with_other_constants(scene: Scene, seed: int) -> None:
+    dice, first = Random(seed), scene.text.partition(";")[0]
+    text = ";\n".join(with_other_constants(dice, first, f"q{n}") for n in range(4))
+    made = [seen(text, scene.envelopes, sharing=sharing) for sharing in (True, False)]
+    assert made[0] == made[1], text
+
+
+def seen(
+    text: str, envelopes: list[dict[str, Any]], *, sharing: bool
+) -> tuple[dict[str, Any], int]:
+    """What a user sees of the good queries of a text, and how many are refused."""
+    with xscl.Engine(lateness=20, query_sharing=sharing) as engine:
+        refused = 0
+        try:
+            engine.load(text)
+        except* xscl.QueryError as errors:
+            refused = len(errors.exceptions)
+        found = [*engine.publish_many(envelopes), *engine.flush()]
+        return {
+            one.name: (
+                engine.explain(one.name),
+                sorted(str(match.to_dict()) for match in found if match.query == one.name),
+            )
+            for one in engine.subscriptions
+        }, refused
