@@ -84,6 +84,10 @@ REASONS: Mapping[str, Mapping[str, str]] = {
             "How many runs begin depends on how often a price is a multiple of 500, some 60 "
             "times in the stream: a matter of the draw."
         ),
+        "with p 0.55 p2 and p3 are faster": (
+            "p2s2 hardly has a run either way, and matches of p3s3 stay as long: only matching by "
+            "runs gets cheaper."
+        ),
         "with p 0.55 basic is still": ("As for figure 8(d)."),
     },
     "figure_4_13": {
