@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from pyflink.common import Configuration
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
 ITEMS = """
@@ -25,8 +26,12 @@ Query = dict[str, Any]
 
 
 def main(folder: Path) -> None:
-    tables = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-    tables.get_config().set("parallelism.default", "1")
+    configuration = Configuration().set_string("parallelism.default", "1")
+    for bound in ("min", "max"):
+        # By default 64 MB, which is too little for the joins of a thousand queries.
+        configuration.set_string(f"taskmanager.memory.network.{bound}", "1gb")
+    settings = EnvironmentSettings.new_instance().in_streaming_mode()
+    tables = TableEnvironment.create(settings.with_configuration(configuration).build())
     tables.execute_sql(ITEMS.format(folder / "items.jsonl"))
     found = folder / "found"
     tables.execute_sql(MATCHES.format(found))

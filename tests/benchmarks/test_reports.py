@@ -64,7 +64,7 @@ QUICKEST = (
 @pytest.mark.drawn
 def test_some_reports() -> None:
     """All of them with `make fuzz`."""
-    for name in seeded("reports").sample(QUICKEST, min(len(QUICKEST), times(5))):
+    for name in seeded("reports").sample(QUICKEST, min(len(QUICKEST), times(4))):
         print(name)
         report = reports.run(name, TINY)
         assert report.name == name

@@ -123,7 +123,7 @@ def with_other_constants(dice: Random, text: str, name: str) -> str:
 @pytest.mark.drawn
 def test_drawn_queries_with_other_constants_are_the_queries_that_they_would_be_alone() -> None:
     refused = several = 0
-    for number in range(times(60)):
+    for number in range(times(30)):
         dice = seeded("other constants", number)
         drawn = drawn_query(dice)
         text = ";\n".join(with_other_constants(dice, drawn.text, f"q{n}") for n in range(4))
@@ -135,7 +135,7 @@ def test_drawn_queries_with_other_constants_are_the_queries_that_they_would_be_a
 
 
 @pytest.mark.drawn
-@drawn(40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@drawn(20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(scenes(), st.integers(0, 10**6))
 def test_drawn_patterns_with_other_constants(scene: Scene, seed: int) -> None:
     dice, first = Random(seed), scene.text.partition(";")[0]
