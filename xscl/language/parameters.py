@@ -84,13 +84,6 @@ class Prepared:
         return self._with_literals[0]
 
     @cached_property
-    def level(self) -> str | None:
-        """What it states of its consistency; of a query like another this is known unread."""
-        if self.like is not None:
-            return self.like.level
-        return getattr(self.query.source, "consistency", None)
-
-    @cached_property
     def stands_alone(self) -> bool:
         """Whether it has no sub-queries, and results that go nowhere else."""
         if self.like is not None:

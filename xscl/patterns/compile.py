@@ -145,7 +145,7 @@ def _strategy(source: EventPattern) -> stage.Strategy:
 
 
 def _distinct(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    if len(blocks) == 1:
+    if len(blocks) == 1:  # As of most components: there is nothing to compare.
         return blocks
     return tuple({bare(block): block for block in reversed(blocks)}.values())[::-1]
 

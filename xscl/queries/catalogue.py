@@ -290,7 +290,7 @@ class Catalogue:
         it does by that of the query `around` it."""
         from xscl.queries.wiring import Wiring
 
-        level = self._asked(dissection.query) or around
+        level = self.asked(dissection.query) or around
         inner = tuple(
             self._subscribe(
                 self._wiring(below, stream, since, level), below.query.name, since, None
@@ -306,7 +306,7 @@ class Catalogue:
             raise
 
     @staticmethod
-    def _asked(query: Query) -> Level | None:
+    def asked(query: Query) -> Level | None:
         """The consistency that a query asks for; joins ask for none."""
         from xscl.language.syntax import Described
 

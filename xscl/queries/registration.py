@@ -159,13 +159,15 @@ class Registration:
         return queries.add(dissect(query), since, on_match, place)
 
     def _may_share(self, prepared: Prepared, values: Mapping[str, object], name: str) -> bool:
-        """Whether a query may share what others have; one with errors does not get so far."""
+        """Whether a query may share what others have; one with errors does not get so far.  It is
+        asked of the query that it is like, as it may not have been read itself."""
+        queries, like = self._queries, prepared.like or prepared
         return (
             self._alike is not None
             # Its level must be checked.
-            and not (self._queries.levels.default.name == "middle" or prepared.level)
-            and not (prepared.like or prepared).problems(values)
-            and self._queries.misnamed(name) is None
+            and not (queries.levels.default.name == "middle" or queries.asked(like.query))
+            and not like.problems(values)
+            and queries.misnamed(name) is None
         )
 
     def resume(

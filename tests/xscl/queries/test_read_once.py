@@ -55,19 +55,23 @@ def loaded(text: str, *, sharing: bool) -> tuple[dict[str, Any], int]:
         mock.patch.object(alike, "parse_query", wraps=alike.parse_query) as parsed,
         xscl.Engine(lateness=0, query_sharing=sharing) as engine,
     ):
-        queries = engine.load(text)
+        engine.load(text)
         calls = parsed.call_count
-        found = engine.publish_many(DOCUMENTS) + engine.flush()
-        seen: dict[str, Any] = {
-            one.name: {
-                "tree": one.query,
-                "text": one.query.text[one.query.at :].partition(";")[0],
-                "explained": engine.explain(one.name),
-                "matches": sorted(match.documents for match in found if match.query == one.name),
-            }
-            for one in queries
+        return shown(engine, DOCUMENTS), calls
+
+
+def shown(engine: xscl.Engine, documents: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a user sees of each query, over some documents."""
+    found = [*engine.publish_many(documents), *engine.flush()]
+    return {
+        one.name: {
+            "tree": one.query,
+            "text": one.query.text[one.query.at :].partition(";")[0],
+            "explained": engine.explain(one.name),
+            "matches": sorted(str(match.to_dict()) for match in found if match.query == one.name),
         }
-    return seen, calls
+        for one in engine.subscriptions
+    }
 
 
 @pytest.mark.parametrize("language", CONSTANTS)
@@ -154,11 +158,4 @@ def seen(
             engine.load(text)
         except* xscl.QueryError as errors:
             refused = len(errors.exceptions)
-        found = [*engine.publish_many(envelopes), *engine.flush()]
-        return {
-            one.name: (
-                engine.explain(one.name),
-                sorted(str(match.to_dict()) for match in found if match.query == one.name),
-            )
-            for one in engine.subscriptions
-        }, refused
+        return shown(engine, envelopes), refused
