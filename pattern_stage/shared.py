@@ -55,7 +55,7 @@ class Shared:
         for place, types in enumerate(automaton.types):
             for type_ in dict.fromkeys(types):
                 self.components[type_] = (*self.components.get(type_, ()), place)
-        self.dropped = 0
+        self.dropped = self.rank = 0
         self.before: list[tuple[int, Event]] = []
         """Events from before the queries came, for these only, in order of time."""
         self._clock: int | None = None

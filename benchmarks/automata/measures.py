@@ -46,7 +46,7 @@ __all__ = [
 BATCH = 1_000
 WINDOW = 500
 """Milliseconds."""
-NAP = 10
+FIRST = 10
 RESTARTS = 300
 """A restart at each change is measured for so many changes."""
 
@@ -99,20 +99,20 @@ def several(many: int, events: int, ignoring: bool) -> float:
     """Events a second of one stage with so many automata, each of one of so many symbols in
     turn: each event is of one of them, as where there is one only."""
     automata = (v_of(f"S{number}", ignoring) for number in range(many))
-    stage, typed = staged(automata, keyed(prices(NAP + many + events), many))
+    stage, typed = staged(automata, keyed(prices(FIRST + many + events), many))
 
     def took(some: Sequence[Any]) -> int:
         stage.take(some)
         stage.advance(some[-1][1][1])
         return len(stage.found())
 
-    # Automata sleep after the first events of all, and are compiled with the first of their own.
-    found = sum(took([one]) for one in typed[:NAP]) + took(typed[NAP:-events])
+    # Automata are dormant after the first events, and are compiled with the first of their own.
+    found = sum(took([one]) for one in typed[:FIRST]) + took(typed[FIRST:-events])
     # As in the commands, what lives on is not searched for garbage again and again.
     gc.collect()
     gc.freeze()
     began = time.process_time()
-    found += sum(took(typed[at : at + BATCH]) for at in range(NAP + many, len(typed), BATCH))
+    found += sum(took(typed[at : at + BATCH]) for at in range(FIRST + many, len(typed), BATCH))
     seconds = time.process_time() - began
     gc.unfreeze()
     if many == 1 and not found:

@@ -1,5 +1,5 @@
-"""Automata that sleep, by the events that can do something to them (`wakers.py`): an event finds
-those, and no others.  Equalities are found in a dictionary, other comparisons by the gates that
+"""Dormant automata, by the events that can change them (`wakers.py`): an event finds those, and no
+others.  Equalities are found in a dictionary, other comparisons by the gates that
 patterns' constants have, too.
 """
 
@@ -30,7 +30,7 @@ class _Compared:
         self._gate = Gate(operator, number)
         self._bits: dict[tuple[AutomatonGroup, str | float], int] = {}
         self._groups: list[AutomatonGroup] = []
-        self._asleep = 0
+        self._dormant = 0
 
     def add(self, group: AutomatonGroup, constant: str | float) -> None:
         bit = self._bits.get((group, constant))
@@ -38,31 +38,31 @@ class _Compared:
             bit = self._bits[group, constant] = 1 << len(self._groups)
             self._groups.append(group)
             self._gate.add(bit, constant)
-        self._asleep |= bit
+        self._dormant |= bit
 
     def remove(self, group: AutomatonGroup, constant: str | float) -> None:
-        """An automaton that is no longer found; its bit stays, as it sleeps again soon."""
-        self._asleep &= ~self._bits[group, constant]
-        if len(self._bits) > 2 * self._asleep.bit_count() + _WORN:
+        """An automaton that is no longer found; its bit stays, as it is soon dormant again."""
+        self._dormant &= ~self._bits[group, constant]
+        if len(self._bits) > 2 * self._dormant.bit_count() + _WORN:
             self._renew()
 
     def find(self, value: object, found: _Found) -> None:
-        mask = self._gate.mask(value) & self._asleep
+        mask = self._gate.mask(value) & self._dormant
         while mask:
             low = mask & -mask
             found[self._groups[low.bit_length() - 1]] = None
             mask ^= low
 
     def _renew(self) -> None:
-        kept = [key for key, bit in self._bits.items() if bit & self._asleep]
+        kept = [key for key, bit in self._bits.items() if bit & self._dormant]
         self._gate, self._bits = Gate(self._operator, self._number), {}
-        self._groups, self._asleep = [], 0
+        self._groups, self._dormant = [], 0
         for group, constant in kept:
             self.add(group, constant)
 
 
 class _OfType:
-    """The automata that events of one type may wake."""
+    """The dormant automata that events of one type may change."""
 
     __slots__ = ("any", "compared", "equal", "missing", "newest", "older")
 
@@ -128,14 +128,14 @@ class _OfType:
 
 
 class Dormant:
-    """The automata that sleep."""
+    """The dormant automata."""
 
     def __init__(self) -> None:
         self._types: dict[int, _OfType] = {}
         self._of: dict[AutomatonGroup, frozenset[Waker]] = {}
         self._dying: dict[AutomatonGroup, int] = {}
         """Of those with states whose runs the next event ends, these states."""
-        self._dreaming: dict[AutomatonGroup, None] = {}
+        self._running: dict[AutomatonGroup, None] = {}
         """Those that have runs."""
         self._since = 0
         self._recent: list[tuple[int, Event]] = []
@@ -148,13 +148,13 @@ class Dormant:
         return len(self._of)
 
     @property
-    def dreaming(self) -> list[AutomatonGroup]:
+    def running(self) -> list[AutomatonGroup]:
         """Those that have runs."""
-        return [*self._dreaming]
+        return [*self._running]
 
     def add(self, group: AutomatonGroup) -> bool:
-        """An automaton sleeps, or goes on so, with the runs that it has now; returns whether it
-        can."""
+        """An automaton is dormant from now on, with the runs that it has; returns whether it can
+        be."""
         states = group.query.occupied
         wakers_of = group.query.wakers
         found = None if wakers_of is None else wakers_of.of(states)
@@ -183,22 +183,22 @@ class Dormant:
         elif group in self._dying:
             del self._dying[group]
         if states:
-            self._dreaming[group] = None
-        elif group in self._dreaming:
-            del self._dreaming[group]
+            self._running[group] = None
+        elif group in self._running:
+            del self._running[group]
         return True
 
     def remove(self, group: AutomatonGroup) -> bool:
-        """An automaton sleeps no more; returns whether it did."""
+        """An automaton is active again; returns whether it was dormant."""
         wakers = self._of.pop(group, None)
         for waker in wakers or ():
             self._types[waker.type].remove(waker, group)
         self._dying.pop(group, None)
-        self._dreaming.pop(group, None)
+        self._running.pop(group, None)
         return wakers is not None
 
-    def woken(self, type_: int, event: Event) -> list[AutomatonGroup]:
-        """Those that an event may do something to."""
+    def changed_by(self, type_: int, event: Event) -> list[AutomatonGroup]:
+        """Those that an event may change."""
         if event[NUMBER] < self._since:
             # It may lack what some read, and some do not see it.
             return [one for one in self._of if type_ in one.components]
@@ -209,7 +209,7 @@ class Dormant:
         return [*found] if found else []
 
     def end(self, group: AutomatonGroup, time: float) -> None:
-        """Runs of an automaton end that an event before `time` has ended while it slept."""
+        """Runs of an automaton end that an event before `time` has ended while it was dormant."""
         dying = self._dying.get(group)
         if dying:
             newest = group.query.newest
@@ -221,8 +221,8 @@ class Dormant:
                     return
 
     def missed(self, group: AutomatonGroup) -> list[tuple[int, Event]]:
-        """The events of the newest time that an automaton has slept through, as far as another one
-        of that time may make a difference; earlier ones have been made up for."""
+        """The events of the newest time that a dormant automaton has not taken, as far as another
+        one of that time may make a difference; earlier ones have been made up for."""
         if group not in self._dying or not self._recent:
             return []
         time = self._recent[0][1][END]
@@ -232,7 +232,7 @@ class Dormant:
         return [one for one in self._recent if one[0] in group.components]
 
     def passed(self, type_: int, event: Event) -> None:
-        """An event has come, in order of time, and was taken by those that it wakes."""
+        """An event has come, in order of time, and was taken by those that it may change."""
         if event[NUMBER] < self._since:
             return
         time = event[END]

@@ -122,7 +122,7 @@ class AutomatonGroup:
         self.endings = _Endings(self)
         self.keeps_early = weak or changed
         self.components = {type_: (type_,) for type_ in dict.fromkeys(types)}
-        self.dropped = 0
+        self.dropped = self.rank = 0
         self.before: list[tuple[int, Event]] = []
         """Events of before its query came, which it alone takes, in order of time."""
         self._types = tuple(types)

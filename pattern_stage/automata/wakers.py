@@ -1,4 +1,4 @@
-"""Which events can do something to an automaton, given the states that its runs are in.
+"""Which events can change an automaton, given the states that its runs are in.
 
 An event does nothing to a run that ignores it for sure, and nothing that need be known immediately
 to a run whose state ignores nothing: that one is dead with the next event, whatever it is.  So of
@@ -37,7 +37,7 @@ class Waker(NamedTuple):
     constant: str | float = ""
 
 
-class _Awake(Exception):
+class _NoIndex(Exception):
     """No index finds the events that matter."""
 
 
@@ -62,7 +62,7 @@ class Wakers:
         try:
             begin = [one for state in first for one in self._taken(state)]
             self._begin = frozenset(begin)
-        except _Awake:
+        except _NoIndex:
             self._begin = None
 
     def of(self, states: int) -> tuple[frozenset[Waker], int] | None:
@@ -94,7 +94,7 @@ class Wakers:
                 taken = self._taken(state)
                 passed, dies = self._not_ignored(state)
                 self._of_state[state] = frozenset(taken + passed), dies
-            except _Awake:
+            except _NoIndex:
                 self._of_state[state] = None
         return self._of_state[state]
 
@@ -106,7 +106,7 @@ class Wakers:
                 continue
             asked = [each for each in one.asked if each is not None]
             if not asked:
-                raise _Awake
+                raise _NoIndex
             best = min(asked, key=_worth)
             found += [Waker(type_, *best) for type_ in self._types_of(one)]
         return found
@@ -117,24 +117,24 @@ class Wakers:
         ignoring = dict[int, list[tuple[Asked | None, ...]]]()
         for life, one in self._arcs.get(state, ()):
             if one.arc.kind == "epsilon":
-                raise _Awake
+                raise _NoIndex
             if one.arc.kind == "ignore":
                 if life != ALWAYS:
-                    raise _Awake
+                    raise _NoIndex
                 for type_ in self._types_of(one):
                     ignoring.setdefault(type_, [])
                     if one.delta is not None and None not in one.asked:
                         ignoring[type_].append(one.asked)
         if not ignoring:
             if self._by:
-                raise _Awake
+                raise _NoIndex
             return [], True
         found: list[Waker] = []
         for type_ in dict.fromkeys(self._types):
             of_type = ignoring.get(type_)
             if not of_type:
                 if of_type is not None:
-                    raise _Awake
+                    raise _NoIndex
                 found.append(Waker(type_))
                 continue
             for each in min(of_type, key=len):

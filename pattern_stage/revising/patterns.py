@@ -15,10 +15,11 @@ from xscl.pattern_stage.automata.program import Arc, Life
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome, found_in, grouped
+from xscl.pattern_stage.in_order import Group, PendingEvent
 from xscl.pattern_stage.layouts import END, NUMBER
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.pattern import Pattern
-from xscl.pattern_stage.processor import Group, PatternStage, PendingEvent
+from xscl.pattern_stage.processor import PatternStage
 from xscl.pattern_stage.revising.tails import ROUND, Changes, Tail, horizon_of
 
 __all__ = ["Clock", "RevisingStage"]
@@ -256,7 +257,7 @@ class RevisingStage(PatternStage):
             tail = self._tails[group] = other._tails[group]
             tail.changes, tail.outcomes = self._changes, self._outcomes_of
         self._of_query.update(other._of_query)
-        self.stopped.update(other.stopped)
+        self._outcomes.adopt(other._outcomes)
         self._adopted += len(other._groups)
         self._due |= dict.fromkeys(other._groups)
         self._version += 1
@@ -313,7 +314,7 @@ class RevisingStage(PatternStage):
     def take(self, events: Iterable[PendingEvent]) -> None:
         """Takes the events of a step with their types, in any order, none before the watermark."""
         for coming in sorted(events, key=_time):
-            for group in self._in_order.get(coming[0], ()):
+            for group in self._in_order.of(coming[0]):
                 if group.members.seeing(coming[1]):
                     self._tails[group].add(coming)
                     self._due[group] = None
@@ -424,8 +425,8 @@ class RevisingStage(PatternStage):
         """What a group has found since the last call."""
         outcomes = group.runs.endings.outcomes()
         if group.members.stopped:
-            self.stopped |= group.members.stopped
-        return {one.key: one for one in found_in(self._within_bounds(outcomes))} if outcomes else {}
+            self.stopped.update(group.members.stopped)
+        return {one.key: one for one in found_in(self._outcomes.within_bounds(outcomes))}
 
 
 def _time(coming: PendingEvent) -> Any:

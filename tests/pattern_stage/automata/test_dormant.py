@@ -1,4 +1,4 @@
-"""Automata that sleep while no event does anything to them find what they find awake."""
+"""Automata that are dormant while no event changes them find what they find active."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.drawn import seeded, times
 from xscl import Automaton, Engine
 from xscl.pattern_stage.automata.dormant import Dormant
-from xscl.pattern_stage.processor import PatternStage
+from xscl.pattern_stage.in_order import InOrder
 
 MANY = 12
 
@@ -78,27 +78,27 @@ def _found(draw: random.Random) -> list[str]:
     return found
 
 
-_SLEPT: list[object] = []
+_DORMANT: list[object] = []
 
 
 def _noted(self: Dormant, group: Any, add: Any = Dormant.add) -> Any:
-    _SLEPT.append(group)
+    _DORMANT.append(group)
     return add(self, group)
 
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("number", range(5))
-def test_those_that_sleep_find_what_others_do(number: int) -> None:
+def test_dormant_automata_find_what_active_ones_do(number: int) -> None:
     drawn = seeded("dormant", number)
     for _ in range(times(4)):
         seed = drawn.random()
-        _SLEPT.clear()
+        _DORMANT.clear()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Dormant, "add", _noted)
             found = _found(random.Random(seed))
-        assert _SLEPT
+        assert _DORMANT
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(PatternStage, "_rest", lambda *_: False)
+            patch.setattr(InOrder, "_suspend", lambda *_: False)
             assert sorted(found) == sorted(_found(random.Random(seed))), seed
 
 

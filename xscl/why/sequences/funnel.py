@@ -17,8 +17,9 @@ from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document
 from xscl.language.same_query import bare
 from xscl.language.syntax import EventPattern
+from xscl.pattern_stage.in_order import PendingEvent
 from xscl.pattern_stage.pattern import Conjunct
-from xscl.pattern_stage.processor import PatternStage, PendingEvent
+from xscl.pattern_stage.processor import PatternStage
 from xscl.pattern_stage.values.numbers import number_of
 from xscl.pattern_stage.values.terms import Aggregate, Form, Index, Length, Read, Slot, leaves
 from xscl.patterns.compile import CompiledPattern
