@@ -88,7 +88,7 @@ class Answers(EngineParts):
             if name is not None:
                 return as_text(self._queries.named(name).dissection, self._sample())
             levels = self._queries.levels
-            return explain_file(self._sample(), levels.without, levels.sharable)
+            return explain_file(self._sample(), levels.stages.without, levels.stages.sharable)
 
     def _sample(self) -> Sequence[Dissection]:
         """The queries; of very many alike but for names and constants some that stand for all."""

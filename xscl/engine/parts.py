@@ -111,7 +111,7 @@ class EngineParts:
         level = None if consistency is None else Level.of(consistency)
         self._queries.levels.default = level or STRONG
         self._rate(rates or {})
-        self._queries.levels.clocks = self._intake.clocks
+        self._queries.levels.stages.clocks = self._intake.clocks
         given = None if revisable is None else Revisable.of(revisable)
         self._revise(given or NONE_REVISABLE)
         if state is not None:
@@ -163,7 +163,7 @@ class EngineParts:
         for stream, rate in rates.items():
             if not 0 < rate < inf:
                 raise XSCLError(f"rates: {stream!r} has {rate!r}; give documents a second, above 0")
-        self._queries.levels.rates.update(rates)
+        self._queries.levels.stages.rates.update(rates)
 
     def _revise(self, revisable: Revisable) -> None:
         """The documents of these streams may be retracted."""

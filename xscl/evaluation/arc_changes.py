@@ -10,7 +10,7 @@ from xscl.documents.intake import Intake
 from xscl.errors import DocumentError, XSCLError
 from xscl.language.automata.description import BadDescription
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.levels import PatternQuery
+from xscl.queries.levels.pattern_query import PatternQuery
 
 __all__ = ["ArcChanges", "NotTogether"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
@@ -17,123 +16,41 @@ from typing import TYPE_CHECKING, Any
 from xscl.consistency import STRONG, Level
 from xscl.documents.events import PLACES, EventType
 from xscl.documents.revisable import NONE_REVISABLE
-from xscl.pattern_stage.bounds import MOST
 from xscl.queries.levels.consistency import Controller, PatternController, PlanController
 from xscl.queries.levels.event_state import weak
+from xscl.queries.levels.pattern_query import PatternQuery
+from xscl.queries.levels.stages import Stages
+from xscl.queries.levels.stream_level import StreamLevel
 from xscl.queries.levels.timed_query import TimedQuery
 
 if TYPE_CHECKING:
     from xscl.language.syntax import Block
-    from xscl.pattern_stage.compositions.rates import MeasuredRates
-    from xscl.pattern_stage.layouts import Layouts
     from xscl.pattern_stage.memory import Memory
     from xscl.pattern_stage.plan.composites import CompositeStage
-    from xscl.pattern_stage.plan.outputs import Outputs
     from xscl.pattern_stage.plan.stage import EventStage
     from xscl.pattern_stage.processor import PatternStage
-    from xscl.pattern_stage.revising import RevisingPlans, RevisingStage
     from xscl.patterns.compile_automaton import Arcs
     from xscl.queries.levels.event_query import EventQuery
     from xscl.queries.levels.event_types import EventTypes
-    from xscl.queries.levels.pattern_rows import PatternRows
     from xscl.queries.subscription import Subscription
 
-__all__ = ["Levels", "PatternQuery", "StreamLevel"]
-
-
-@dataclass(slots=True, eq=False)
-class StreamLevel:
-    """The controllers of a level: of its patterns, of its event queries, and of each of these that
-    is weak, by number; `middle` and `middle_plans` have those of queries whose matches may be taken
-    back.  `composites` are those of patterns whose plans are of the algebra, by level."""
-
-    patterns: PatternController
-    plan: PlanController
-    middle: dict[Level, PatternController] = field(default_factory=dict)
-    middle_plans: dict[Level, PlanController] = field(default_factory=dict)
-    composites: dict[Level, PatternController] = field(default_factory=dict)
-    weak: dict[int, PlanController] = field(default_factory=dict)
-
-    @property
-    def of_patterns(self) -> Iterable[PatternController]:
-        """Those of patterns."""
-        if not (self.middle or self.composites):
-            return (self.patterns,)
-        return (self.patterns, *self.middle.values(), *self.composites.values())
-
-    @property
-    def plans(self) -> Iterable[PlanController]:
-        """Those of event queries."""
-        if not (self.middle_plans or self.weak):
-            return (self.plan,)
-        return (self.plan, *self.middle_plans.values(), *self.weak.values())
-
-    def step(
-        self, watermark: int | None, *, ended: bool
-    ) -> tuple[list[PatternRows], list[Outputs]]:
-        """What each has found, in order; of those that each level has, if it has queries."""
-        patterns: Iterable[PatternController] = self.of_patterns
-        if self.patterns.advance_idle(watermark):
-            patterns = (*self.middle.values(), *self.composites.values())
-        rows = [one.step(watermark, ended=ended) for one in patterns]
-        plans: Iterable[PlanController] = self.plans
-        if self.plan.advance_idle(watermark):
-            plans = (*self.middle_plans.values(), *self.weak.values())
-        return rows, [plan.step(watermark, ended=ended) for plan in plans]
-
-
-@dataclass(slots=True, eq=False)
-class PatternQuery:
-    """A pattern as its level has it: the types of each of its components, and of its events, and
-    the consistency that is asked of it."""
-
-    compiled: TimedQuery
-    components: tuple[tuple[EventType, ...], ...]
-    since: int
-    feeding: bool
-    asked: Level
-    level: int | None = None
-
-    @property
-    def types(self) -> set[EventType]:
-        """The types of its events."""
-        return {*chain.from_iterable(self.components)}
+__all__ = ["Levels"]
 
 
 class Levels:
     """The patterns and event queries of one engine.
 
-    `identity` orders the events of patterns that are of one time, by number; `without` are
-    techniques that are switched off, `sharable` sets of streams, each of which is in one at most.
     `outputs` has the subscriptions of event queries by number, `called` is how many of them have a
     callback.  If `stale`, the stages must be made again; `version` grows with each change.
     """
 
-    def __init__(
-        self,
-        types: EventTypes,
-        identity: Callable[[int], tuple[object, ...]],
-        without: Collection[str] = (),
-        sharable: Collection[Collection[str]] = (),
-        most: int = MOST,
-    ) -> None:
-        self.most = most
-        self.types = types
-        self._identity = identity
+    def __init__(self, types: EventTypes, stages: Stages) -> None:
+        self.types, self.stages = types, stages
         self.declared = self.revisable = NONE_REVISABLE
         """The streams whose documents may be retracted: those of callers, and with them those to
         which queries publish what may be taken back."""
         self.default = STRONG
         """The consistency of queries that ask for none."""
-        self.rates: dict[str, float] = {}
-        """Events a second of streams, as far as they were given."""
-        self._measured: MeasuredRates | None = None
-        self.clocks: Mapping[str, int] = {}
-        """The newest time of a document of each stream."""
-        self._stream_of: dict[int, str] = {}
-        """By type."""
-        self.without = frozenset(without)
-        self.sharable = tuple(map(frozenset, sharable))
         # A list, as there may be very many: numbers ascend.
         self.outputs: list[Subscription | None] = []
         self.called = 0
@@ -146,9 +63,6 @@ class Levels:
         """Queries without a level, with what adds each of their subscriptions to it."""
         self.changed: dict[int, tuple[Arcs, str | None]] = {}
         """The arcs of automata that have changed, and their text once somebody has asked."""
-        self._alike: dict[int, int] = {}
-        """By type of a sharable stream the type that stands for all that share with it."""
-        self._first: dict[frozenset[str], int] = {}
 
     def __bool__(self) -> bool:
         return bool(self.patterns or self.events)
@@ -185,9 +99,9 @@ class Levels:
         controllers: dict[Level, PatternController]
         make: Callable[[Level], object]
         if pattern.compiled.composite:
-            controllers, make = level.composites, self._composite_stage
+            controllers, make = level.composites, self.stages.of_composites
         elif takes_back:
-            controllers, make = level.middle, self._revising_stage
+            controllers, make = level.middle, self.stages.of_revised_patterns
         else:
             return level.patterns
         if asked not in controllers:
@@ -212,50 +126,15 @@ class Levels:
     def stage_for(self, query: EventQuery) -> EventStage:
         """A new stage for an event query."""
         if query.asked.name != "middle" or self._only_adds(query):
-            return self.event_stage()
-        return self._revising_plans(query.asked, self._alike)
-
-    def _revising_plans(
-        self, level: Level, alike: Mapping[int, int], layout: Layouts | None = None
-    ) -> RevisingPlans:
-        from xscl.pattern_stage.plan.rules import SWITCHES
-        from xscl.pattern_stage.revising import RevisingPlans
-
-        return RevisingPlans(
-            self.without & SWITCHES,
-            alike,
-            self.most,
-            window=level.window,
-            clock=self._clock,
-            layout=layout,
-        )
-
-    def _composite_stage(self, level: Level) -> CompositeStage:
-        from xscl.pattern_stage.compositions.rates import MeasuredRates
-        from xscl.pattern_stage.plan.composites import CompositeStage
-        from xscl.pattern_stage.plan.rules import INDEXES, SWITCHES
-        from xscl.pattern_stage.plan.stage import EventStage
-
-        def made(layout: Layouts) -> EventStage:
-            if level.name == "middle":
-                return self._revising_plans(level, {}, layout)
-            shared = "share_operators" not in self.without
-            off = self.without & SWITCHES if shared else self.without | SWITCHES - INDEXES
-            return EventStage(off, {}, self.most, layout)
-
-        def given(type_: int) -> float | None:
-            return self.rates.get(self._stream_of[type_])
-
-        if self._measured is None:
-            self._measured = MeasuredRates()
-        return CompositeStage(made, self.most, given, self._measured, self.without)
+            return self.stages.of_events()
+        return self.stages.of_revised_events(query.asked)
 
     def is_eager(self, pattern: PatternQuery) -> bool:
         """Whether a `strong` automaton reports what the numbers of its events decide, before the
         watermark does."""
         return (
             pattern.compiled.eager
-            and "sequence" not in self.without
+            and "sequence" not in self.stages.without
             and not self.may_change(pattern.types)
         )
 
@@ -326,8 +205,8 @@ class Levels:
         if not query.members:
             query.asked = query.compiled.level or STRONG
             query.read(tuple(map(self.types.take, query.compiled.blocks)))
-            self._stream_of.update((one.number, one.stream) for one in query.types)
-            self._share(query.types)
+            self.stages.read(query.types)
+            self.stages.share(query.types)
             self.events[query] = None
             self._unplaced[query] = []
         query.members += 1
@@ -385,7 +264,7 @@ class Levels:
         dropped."""
         for level in self.all:
             dropped = sum(one.all_dropped for one in level.of_patterns)
-            level.patterns = PatternController(self._pattern_stage(), dropped=dropped)
+            level.patterns = PatternController(self.stages.of_patterns(), dropped=dropped)
             level.middle, level.composites = {}, {}
         for number, pattern in self.patterns.items():
             self._add(number, pattern)
@@ -396,7 +275,7 @@ class Levels:
         """The same of event queries."""
         for level in self.all:
             dropped = sum(plan.all_dropped for plan in level.plans)
-            level.plan = PlanController(self.event_stage(), dropped=dropped)
+            level.plan = PlanController(self.stages.of_events(), dropped=dropped)
             level.middle_plans, level.weak = {}, {}
         for query, member in self.members():
             self._add_member(query, member)
@@ -417,13 +296,6 @@ class Levels:
                 assert one is not None
                 assert one.wiring.events is not None
                 yield weak(one.name), plan, set(one.wiring.events.types)
-
-    def event_stage(self) -> EventStage:
-        """A new stage for event queries."""
-        from xscl.pattern_stage.plan.rules import SWITCHES
-        from xscl.pattern_stage.plan.stage import EventStage
-
-        return EventStage(self.without & SWITCHES, self._alike, self.most)
 
     def stopped(self) -> dict[int, str]:
         """Queries that have exceeded a bound, and why: they are to be removed."""
@@ -472,44 +344,18 @@ class Levels:
     def stats(self) -> dict[str, int]:
         """What patterns hold, and how many events were dropped, for `Engine.stats`."""
         patterns = chain.from_iterable(level.of_patterns for level in self.all)
-        return _totals(self._pattern_stage().stats(), patterns)
+        return _totals(self.stages.of_patterns().stats(), patterns)
 
     def event_stats(self) -> dict[str, int]:
         """The same of event queries."""
         plans = chain.from_iterable(level.plans for level in self.all)
-        return _totals(self.event_stage().stats(), plans)
+        return _totals(self.stages.of_events().stats(), plans)
 
     # Inside
 
-    def _share(self, types: Iterable[EventType]) -> None:
-        for one in types:
-            for streams in self.sharable if one.whole else ():
-                if one.stream in streams:
-                    first = self._first.setdefault(streams, one.number)
-                    self._alike.setdefault(one.number, first)
-
     def _new_level(self) -> StreamLevel:
-        patterns = PatternController(self._pattern_stage())
-        return StreamLevel(patterns, PlanController(self.event_stage()))
-
-    def _pattern_stage(self) -> PatternStage:
-        from xscl.pattern_stage.processor import PatternStage
-        from xscl.pattern_stage.switches import SWITCHES
-
-        return PatternStage(self.without & SWITCHES, self._identity, self.most)
-
-    def _revising_stage(self, level: Level) -> RevisingStage:
-        from xscl.pattern_stage.revising import RevisingStage
-        from xscl.pattern_stage.switches import SWITCHES
-
-        return RevisingStage(
-            self.without & SWITCHES,
-            self._identity,
-            self.most,
-            window=level.window,
-            clock=self._clock,
-            final=level == STRONG,
-        )
+        patterns = PatternController(self.stages.of_patterns())
+        return StreamLevel(patterns, PlanController(self.stages.of_events()))
 
     @property
     def clocked(self) -> dict[str, int]:
@@ -521,12 +367,8 @@ class Levels:
         ]
         some += [one for one in self.events if one.asked.name == "middle"]
         streams = {kind.stream for one in some for kind in one.types}
-        return {one: self.clocks[one] for one in sorted(streams & self.clocks.keys())}
-
-    def _clock(self, types: Iterable[int]) -> int | None:
-        """The newest time of a document of the streams of some types."""
-        times = [self.clocks.get(self._stream_of[one]) for one in types]
-        return max([time for time in times if time is not None], default=None)
+        clocks = self.stages.clocks
+        return {one: clocks[one] for one in sorted(streams & clocks.keys())}
 
     def _add(self, number: int, pattern: PatternQuery) -> None:
         controller = self.controller(pattern)
@@ -539,8 +381,7 @@ class Levels:
         """Adds a pattern to a stage."""
         types = [[one.number for one in types] for types in pattern.components]
         in_order = self.may_change(pattern.types)
-        for one in pattern.types:
-            self._stream_of[one.number] = one.stream
+        self.stages.read(pattern.types)
         pattern.compiled.add_to(
             stage,
             number,
@@ -574,7 +415,7 @@ class Levels:
         assert query.level is not None
         level = self.all[query.level]
         if query.weak:
-            level.weak[member.order] = PlanController(self.event_stage(), weak=True)
+            level.weak[member.order] = PlanController(self.stages.of_events(), weak=True)
         in_order = self.may_change(query.types)
         query.add_to(self.plan(query, member.order).stage, member, in_order=in_order)
 

@@ -19,6 +19,7 @@ from xscl.pattern_stage.layouts import END, NUMBER
 from xscl.queries.levels.consistency import PatternController, PlanController
 from xscl.queries.levels.event_state import Saved, is_due, recall, save, weak
 from xscl.queries.levels.levels import Levels
+from xscl.queries.levels.stages import Stages
 
 if TYPE_CHECKING:
     from xscl.documents.intake import Intake
@@ -36,7 +37,7 @@ __all__ = ["PatternLevels", "Saved"]
 class PatternLevels:
     """The patterns and event queries of one engine; to evaluation it is a second stage.
 
-    `document` is a document held, by its number; `without` and `sharable` are as in `Levels`.
+    `document` is a document held, by its number; `without` and `sharable` are as in `Stages`.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class PatternLevels:
         most: int = MOST,
     ) -> None:
         self.nodes = nodes
-        self.levels = Levels(types, self._identity, without, sharable, most)
+        self.levels = Levels(types, Stages(self._identity, without, sharable, most))
         self._document = document
         self._saved_at = -1
         self._readers: EventReaders | None = None

@@ -1,0 +1,33 @@
+"""A pattern as its level has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from xscl.consistency import Level
+from xscl.documents.events import EventType
+
+if TYPE_CHECKING:
+    from xscl.queries.levels.timed_query import TimedQuery
+
+__all__ = ["PatternQuery"]
+
+
+@dataclass(slots=True, eq=False)
+class PatternQuery:
+    """A pattern as its level has it: the types of each of its components, and of its events, and
+    the consistency that is asked of it."""
+
+    compiled: TimedQuery
+    components: tuple[tuple[EventType, ...], ...]
+    since: int
+    feeding: bool
+    asked: Level
+    level: int | None = None
+
+    @property
+    def types(self) -> set[EventType]:
+        """The types of its events."""
+        return {*chain.from_iterable(self.components)}
