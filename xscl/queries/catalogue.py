@@ -288,9 +288,10 @@ class Catalogue:
     ) -> Wiring:
         """The wiring of a query, whose sub-queries are subscribed; they go by its consistency, as
         it does by that of the query `around` it."""
+        from xscl.language.level import level_of
         from xscl.queries.wiring import Wiring
 
-        level = self.asked(dissection.query) or around
+        level = level_of(dissection.query) or around
         inner = tuple(
             self._subscribe(
                 self._wiring(below, stream, since, level), below.query.name, since, None
@@ -304,17 +305,6 @@ class Catalogue:
             for one in inner:
                 self._unsubscribe(one)
             raise
-
-    @staticmethod
-    def asked(query: Query) -> Level | None:
-        """The consistency that a query asks for; joins ask for none."""
-        from xscl.language.syntax import Described
-
-        source: Any = query.source
-        if isinstance(source, Described):
-            asked = source.automaton.consistency
-            return None if asked is None else Level.of(asked)
-        return Level.asked(getattr(source, "consistency", None))
 
     def _follow_revisable(self) -> None:
         """Notes the streams to which queries publish whose matches may be taken back: their

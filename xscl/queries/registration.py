@@ -13,6 +13,7 @@ from typing import NamedTuple
 from xscl.dissection.dissect import dissect
 from xscl.errors import QueryError
 from xscl.language.alike import AlikeStatements, Instance
+from xscl.language.level import level_of
 from xscl.language.parameters import Prepared, bind
 from xscl.language.read import read_from
 from xscl.language.same_query import normal_form, normal_form_of
@@ -165,7 +166,7 @@ class Registration:
         return (
             self._alike is not None
             # Its level must be checked.
-            and not (queries.levels.default.name == "middle" or queries.asked(like.query))
+            and not (queries.levels.default.name == "middle" or level_of(like.query))
             and not like.problems(values)
             and queries.misnamed(name) is None
         )

@@ -12,7 +12,8 @@ from functools import reduce
 from itertools import chain
 from typing import NamedTuple
 
-from xscl.language.syntax import Block, Described, Join, Query, Source, SubQuery
+from xscl.language.level import level_of
+from xscl.language.syntax import Block, Join, Query, Source, SubQuery
 from xscl.language.walk import operands, with_sub_queries
 from xscl.pattern_stage.values.terms import Attribute
 from xscl.spark.joins.needs.keys import key_of
@@ -104,16 +105,8 @@ def needs_of(queries: Iterable[Query]) -> Needs:
 
 def is_middle(query: Query) -> bool:
     """Whether a query, or one that it reads in parentheses, may take matches back."""
-    return any(_level_of(one.source) == "middle" for one in with_sub_queries(query))
-
-
-def _level_of(source: Source) -> str | None:
-    """The level that a source is written with, if any."""
-    if isinstance(source, Described):
-        written = source.automaton.consistency
-        return None if written is None else written.lower().replace("(", " ").split()[0]
-    level = getattr(source, "consistency", None)
-    return None if level is None else level.level
+    levels = map(level_of, with_sub_queries(query))
+    return any(level is not None and level.name == "middle" for level in levels)
 
 
 OfStream = Callable[[str], Needs]
