@@ -12,15 +12,12 @@ from collections.abc import Sequence
 
 from xscl.pattern_stage.automata.dormant import Dormant
 from xscl.pattern_stage.automata.group import AutomatonGroup
-from xscl.pattern_stage.layouts import END, Event
+from xscl.pattern_stage.layouts import END, TypedEvent
 from xscl.pattern_stage.shared import Shared
 
-__all__ = ["Group", "InOrder", "PendingEvent"]
+__all__ = ["Group", "InOrder"]
 
 Group = Shared | AutomatonGroup
-
-PendingEvent = tuple[int, Event]
-"""An event and its type."""
 
 _LEAST = 2
 """An automaton that has become active stays so for at least as many events; then ever longer."""
@@ -85,7 +82,7 @@ class InOrder:
         """Whether a group takes only what can change it."""
         return group in self._dormant
 
-    def take(self, events: Sequence[PendingEvent], touched: dict[Group, None]) -> None:
+    def take(self, events: Sequence[TypedEvent], touched: dict[Group, None]) -> None:
         """Processes events in order of time."""
         active, dormant, last = self._active, self._dormant, self._last
         checks = {0: [(-1, one) for one in self._candidates]}
@@ -163,7 +160,7 @@ class InOrder:
     def _activate(self, group: AutomatonGroup, time: int | None = None) -> bool:
         """A group takes each event again, of a time or later; or also those of the newest time;
         returns whether it was dormant."""
-        missed: list[PendingEvent] = []
+        missed: list[TypedEvent] = []
         if time is None:
             missed = self._dormant.missed(group)
         else:

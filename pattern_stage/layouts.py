@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xscl.pattern_stage.values.terms import Slot
 
-__all__ = ["END", "NUMBER", "SLOTS", "START", "Event", "Layouts", "slot_names"]
+__all__ = ["END", "NUMBER", "SLOTS", "START", "Event", "Layouts", "TypedEvent", "slot_names"]
 
 Event = tuple[Any, ...]
 """`(start, end, number, *slots)`."""
+
+TypedEvent = tuple[int, Event]
+"""An event after the number of its type."""
 
 START, END, NUMBER, SLOTS = range(4)
 """Their indices; slots begin at SLOTS."""

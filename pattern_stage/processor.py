@@ -20,8 +20,8 @@ from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.compiler.compile import automaton_of
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome
-from xscl.pattern_stage.in_order import Group, InOrder, PendingEvent
-from xscl.pattern_stage.layouts import END, NUMBER, Layouts
+from xscl.pattern_stage.in_order import Group, InOrder
+from xscl.pattern_stage.layouts import END, NUMBER, Layouts, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.outcomes import Outcomes
 from xscl.pattern_stage.pattern import Pattern
@@ -72,7 +72,7 @@ class PatternStage:
         self._in_order = InOrder()
         self._ranks = count()
         self._weak: list[Group] = []
-        self._buffered: list[PendingEvent] = []
+        self._buffered: list[TypedEvent] = []
         self._watermark: int | None = None
         self._touched: dict[Group, None] = {}
         """Those that have processed events in this step, or have pending ones."""
@@ -198,7 +198,7 @@ class PatternStage:
         group = self._of_query[number]
         return isinstance(group, AutomatonGroup) and group.freed
 
-    def recall(self, number: int, events: Iterable[PendingEvent]) -> None:
+    def recall(self, number: int, events: Iterable[TypedEvent]) -> None:
         """The events of an automaton that have come are these, as they are read now."""
         group = self._of_query[number]
         assert isinstance(group, AutomatonGroup)
@@ -307,7 +307,7 @@ class PatternStage:
 
     # Steps
 
-    def take(self, events: Iterable[PendingEvent]) -> None:
+    def take(self, events: Iterable[TypedEvent]) -> None:
         """Processes the events of a step with their types, in any order, none before the
         watermark."""
         coming = sorted(events, key=_time)
@@ -368,7 +368,7 @@ class PatternStage:
             if group.before:
                 _withdraw(group.before, first, end, time)
 
-    def miss(self, events: Iterable[PendingEvent]) -> None:
+    def miss(self, events: Iterable[TypedEvent]) -> None:
         """Notes events that come too late for the current queries."""
         for type_, event in events:
             for group in self._reading(type_):
@@ -454,8 +454,8 @@ class PatternStage:
 
     def rebuild(
         self,
-        before: Sequence[PendingEvent],
-        after: Sequence[PendingEvent],
+        before: Sequence[TypedEvent],
+        after: Sequence[TypedEvent],
         watermark: int | None,
         memories: Mapping[int, Memory],
     ) -> None:
@@ -532,12 +532,12 @@ class PatternStage:
                 self._touched[group] = None
 
 
-def _withdraw(events: list[PendingEvent], first: int, end: int, time: int) -> None:
+def _withdraw(events: list[TypedEvent], first: int, end: int, time: int) -> None:
     """Drops some events of a time out of events in order of time."""
     start = bisect_left(events, time, key=_time)
     stop = bisect_right(events, time, start, key=_time)
     events[start:stop] = [one for one in events[start:stop] if not first <= one[1][NUMBER] < end]
 
 
-def _time(coming: PendingEvent) -> Any:
+def _time(coming: TypedEvent) -> Any:
     return coming[1][END]

@@ -13,7 +13,7 @@ from typing import Any
 from xscl.pattern_stage.automaton import Automaton
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.endings import Endings, Identity
-from xscl.pattern_stage.layouts import END, NUMBER, Event
+from xscl.pattern_stage.layouts import END, NUMBER, Event, TypedEvent
 from xscl.pattern_stage.pattern import Pattern
 from xscl.pattern_stage.query_masks import QueryMasks
 from xscl.pattern_stage.runs import Coming, Runs
@@ -56,7 +56,7 @@ class Shared:
             for type_ in dict.fromkeys(types):
                 self.components[type_] = (*self.components.get(type_, ()), place)
         self.dropped = self.rank = 0
-        self.before: list[tuple[int, Event]] = []
+        self.before: list[TypedEvent] = []
         """Events from before the queries came, for these only, in order of time."""
         self._clock: int | None = None
         self._buffered: list[Coming] = []
@@ -180,5 +180,5 @@ def _time(coming: Coming) -> Any:
     return coming[2][END]
 
 
-def _time_of(coming: tuple[int, Event]) -> Any:
+def _time_of(coming: TypedEvent) -> Any:
     return coming[1][END]

@@ -16,7 +16,7 @@ from benchmarks.report import Bars, Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
 from xscl.language.automata.description import Automaton
 from xscl.pattern_stage.automata.query import AutomatonQuery
-from xscl.pattern_stage.automata.tables import TypedEvent
+from xscl.pattern_stage.layouts import TypedEvent
 
 WINDOW = 500
 LONG = 2_000

@@ -10,7 +10,7 @@ from typing import Any
 from xscl.pattern_stage.automata.group import AutomatonGroup
 from xscl.pattern_stage.automata.wakers import Waker
 from xscl.pattern_stage.gates import Comparator, Gate
-from xscl.pattern_stage.layouts import END, NUMBER, Event
+from xscl.pattern_stage.layouts import END, NUMBER, Event, TypedEvent
 
 __all__ = ["Dormant"]
 
@@ -138,7 +138,7 @@ class Dormant:
         self._running: dict[AutomatonGroup, None] = {}
         """Those that have runs."""
         self._since = 0
-        self._recent: list[tuple[int, Event]] = []
+        self._recent: list[TypedEvent] = []
         """The events of the newest time."""
 
     def __contains__(self, group: object) -> bool:
@@ -220,7 +220,7 @@ class Dormant:
                     group.query.end(dying)
                     return
 
-    def missed(self, group: AutomatonGroup) -> list[tuple[int, Event]]:
+    def missed(self, group: AutomatonGroup) -> list[TypedEvent]:
         """The events of the newest time that a dormant automaton has not taken, as far as another
         one of that time may make a difference; earlier ones have been made up for."""
         if group not in self._dying or not self._recent:

@@ -11,7 +11,7 @@ from xscl.pattern_stage.automata.program import Arc, Life, Program
 from xscl.pattern_stage.automata.query import AutomatonQuery
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.found import Chains, Found, Outcome, Result
-from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts
+from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts, TypedEvent
 
 __all__ = ["AutomatonGroup", "replaced"]
 
@@ -123,7 +123,7 @@ class AutomatonGroup:
         self.keeps_early = weak or changed
         self.components = {type_: (type_,) for type_ in dict.fromkeys(types)}
         self.dropped = self.rank = 0
-        self.before: list[tuple[int, Event]] = []
+        self.before: list[TypedEvent] = []
         """Events of before its query came, which it alone takes, in order of time."""
         self._types = tuple(types)
         self._promised: dict[int, int] = {}
@@ -131,7 +131,7 @@ class AutomatonGroup:
         self.freed = False
         """Whether runs were dropped that could come to nothing by the arcs that there are."""
         self._most, self._taken, self._layouts = most, 0, layouts
-        self._pending: list[tuple[int, Event]] = []
+        self._pending: list[TypedEvent] = []
 
     def __len__(self) -> int:
         self.take_pending()
@@ -168,7 +168,7 @@ class AutomatonGroup:
         for type_ in types.keys() & self.components.keys():
             self._promised[type_] = max(types[type_], self._promised.get(type_, types[type_]))
 
-    def free(self, watermark: int | None, buffered: Sequence[tuple[int, Event]]) -> bool:
+    def free(self, watermark: int | None, buffered: Sequence[TypedEvent]) -> bool:
         """Drops runs that come to nothing, unless by events that are buffered; returns whether
         anything is promised beyond the watermark."""
         self.take_pending()
@@ -187,7 +187,7 @@ class AutomatonGroup:
         self.freed |= self.query.free([types.get(type_, first) for type_ in self._types])
         return True
 
-    def recall(self, events: Sequence[tuple[int, Event]]) -> None:
+    def recall(self, events: Sequence[TypedEvent]) -> None:
         """Events that have come, in order of time, are these, as they are read now."""
         self.take_pending()
         self.before = replaced(self.before, events)
@@ -224,7 +224,7 @@ class AutomatonGroup:
         if many > self._most:
             self._stop()
 
-    def mend(self, events: Sequence[tuple[int, Event]]) -> None:
+    def mend(self, events: Sequence[TypedEvent]) -> None:
         """Takes events in any order, none before the watermark; what they change is known."""
         if events and self.query.take_all(events) > self._most:
             self._stop()
@@ -316,15 +316,13 @@ class AutomatonGroup:
         self.members.remove()
 
 
-def replaced(
-    events: Iterable[tuple[int, Event]], coming: Iterable[tuple[int, Event]]
-) -> list[tuple[int, Event]]:
+def replaced(events: Iterable[TypedEvent], coming: Iterable[TypedEvent]) -> list[TypedEvent]:
     """Events, those that are among the coming ones as these are."""
     read = {(type_, event[NUMBER]): event for type_, event in coming}
     return [(type_, read.get((type_, event[NUMBER]), event)) for type_, event in events]
 
 
-def _time(coming: tuple[int, Event]) -> int:
+def _time(coming: TypedEvent) -> int:
     return int(coming[1][END])
 
 

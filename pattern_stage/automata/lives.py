@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 
 from xscl.pattern_stage.automata.program import Life
-from xscl.pattern_stage.automata.tables import PassedGates, Step, Table, TypedEvent
+from xscl.pattern_stage.automata.tables import PassedGates, Step, Table
 from xscl.pattern_stage.automata.texts import CompiledArc
+from xscl.pattern_stage.layouts import TypedEvent
 
 __all__ = ["LivingArcs"]
 

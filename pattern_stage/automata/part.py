@@ -11,71 +11,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
+from xscl.pattern_stage.automata.epoch import NONE, Epoch, Key
 from xscl.pattern_stage.automata.lives import LivingArcs
 from xscl.pattern_stage.automata.program import Program
 from xscl.pattern_stage.automata.run_lists import Run, RunShape
-from xscl.pattern_stage.automata.tables import Lists, Plan, Step, Table, TypedEvent
-from xscl.pattern_stage.layouts import END, NUMBER, Event
+from xscl.pattern_stage.automata.tables import Lists, Plan, Step, Table
+from xscl.pattern_stage.layouts import END, NUMBER, Event, TypedEvent
 
-__all__ = ["Epoch", "Key", "Part"]
-
-Key = tuple[int, int, tuple[Any, ...], tuple[TypedEvent, ...] | None]
-"""A match: its start, its time, the register, and with `keep` its events."""
+__all__ = ["Part"]
 
 _FIRST = float("-inf")
-
-_NONE = frozenset[Key]()
 
 _OPEN = 2
 """So many of the newest epochs may change still: another event may come at the time of the last
 one, whose runs are made of those after the one before."""
-
-
-class Epoch:
-    """The events of one time, what they do by a table of arcs, and what came of them.
-
-    `matches` enter a final state there, `opened` do with a window that opened before, `ended` are
-    of windows that close before the next epoch.
-    """
-
-    __slots__ = ("_events", "ended", "lists", "matches", "opened", "plans", "table", "time")
-
-    _events: TypedEvent | tuple[TypedEvent, ...]
-    """Of an event alone, as nearly all are, that itself: most of what many ignored events take."""
-
-    def __init__(
-        self,
-        time: int,
-        lists: Lists,
-        events: tuple[TypedEvent, ...] = (),
-        table: Table | None = None,
-        plans: Sequence[Plan] = (),
-        matches: frozenset[Key] | set[Key] = _NONE,
-    ) -> None:
-        self.time, self.lists = time, lists
-        self._events = events[0] if len(events) == 1 else events
-        self.table, self.plans, self.matches = table, plans, matches
-        self.opened: frozenset[Key] | set[Key] = _NONE
-        self.ended: frozenset[Key] | set[Key] = _NONE
-
-    def copied(self) -> Epoch:
-        """The same epoch, apart from it."""
-        other = Epoch(self.time, self.lists, self.events, self.table, self.plans, self.matches)
-        other.opened, other.ended = self.opened, self.ended
-        return other
-
-    @property
-    def events(self) -> tuple[TypedEvent, ...]:
-        """The events."""
-        some: Any = self._events
-        return (some,) if some and type(some[0]) is int else some
-
-    def takes(self, events: Iterable[TypedEvent]) -> None:
-        """From now on these are the events."""
-        some, self.table = tuple(events), None
-        self._events = some[0] if len(some) == 1 else some
 
 
 class Part:
@@ -135,7 +85,7 @@ class Part:
             time = one[1][END]
             alone, plans = (one,), plan.alone
             lists, entered = table.step(lists, alone, plans, (time, by), time - within)
-            matches = self._keys(entered, time) if entered else _NONE
+            matches = self._keys(entered, time) if entered else NONE
             for key in matches:
                 self._changed(key, 1)
             if at >= kept:
@@ -158,7 +108,7 @@ class Part:
             lists = [*lists]
             for state in plan.passing:
                 lists[state] = lists[state].after(since)
-        matches = _NONE
+        matches = NONE
         if entered:
             for key in (matches := self._keys(entered, time)):  # type: ignore[assignment]
                 self._changed(key, 1)
@@ -225,13 +175,13 @@ class Part:
             for epoch in self.epochs[max(place - 1, 0) :]:
                 there = {key for key in epoch.ended if key[1] < since}
                 self._report(epoch.ended, there)
-                epoch.ended = there or _NONE
+                epoch.ended = there or NONE
         if not self._arcs.opens:
             for epoch in self.epochs[place:]:
                 first = bisect_right(self.epochs, epoch.time - self._within, key=_time)
                 if epoch.opened and self.epochs[first].time >= since:
                     self._report(epoch.opened, ())
-                    epoch.opened = _NONE
+                    epoch.opened = NONE
 
     def recall(self, time: int, event: Event) -> None:
         """An event that has come, as it is read now, replaces itself; one that is known no more is
@@ -291,7 +241,7 @@ class Part:
                     self._passed(key)
         if self._arcs.opens:
             for epoch in self.epochs[:covering]:
-                epoch.matches = epoch.opened = epoch.ended = _NONE
+                epoch.matches = epoch.opened = epoch.ended = NONE
                 epoch.lists = self._none
             since = self.epochs[covering].time - self._within
             covering = min(covering, bisect_right(self.epochs, since, key=_time))
@@ -411,7 +361,7 @@ class Part:
         if not self._arcs.closes:
             return
         epoch = self.epochs[at]
-        keys: frozenset[Key] | set[Key] = _NONE
+        keys: frozenset[Key] | set[Key] = NONE
         within, until = self._within, self._closed(at)
         for table, first, last in self._arcs.spans(epoch.time, min(until, self.clock)):
             if table.ends:
@@ -430,7 +380,7 @@ class Part:
             return
         epoch = self.epochs[at]
         first = bisect_right(self.epochs, epoch.time - self._within, key=_time)
-        keys: frozenset[Key] | set[Key] = _NONE
+        keys: frozenset[Key] | set[Key] = NONE
         opening = self._arcs.at(self.epochs[first].time)
         if opening.starts:
             start = epoch.time - int(self._within)
@@ -449,7 +399,7 @@ class Part:
     # Matches
 
     def _keys(self, runs: Sequence[Run], time: int) -> frozenset[Key] | set[Key]:
-        return {self._key(run, time) for run in runs} if runs else _NONE
+        return {self._key(run, time) for run in runs} if runs else NONE
 
     def _key(self, run: Run, time: int) -> Key:
         register = run[1 : self._width + 1]

@@ -9,14 +9,15 @@ from itertools import groupby
 from operator import le, lt
 
 from xscl.pattern_stage.automata.closings import closings
+from xscl.pattern_stage.automata.epoch import Key
 from xscl.pattern_stage.automata.lives import LivingArcs
-from xscl.pattern_stage.automata.part import Key, Part
+from xscl.pattern_stage.automata.part import Part
 from xscl.pattern_stage.automata.program import Arc, Life, Program
 from xscl.pattern_stage.automata.sequenced import SequencedPart
-from xscl.pattern_stage.automata.tables import Step, Table, TypedEvent
+from xscl.pattern_stage.automata.tables import Step, Table
 from xscl.pattern_stage.automata.texts import CompiledArc, compiled_arc, integral_in, shape_of
 from xscl.pattern_stage.automata.wakers import Wakers
-from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts
+from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts, TypedEvent
 from xscl.pattern_stage.values.terms import Form, Slot
 
 __all__ = ["AutomatonQuery"]
@@ -175,10 +176,10 @@ class AutomatonQuery:
 
     # Events
 
-    def take(self, time: int, events: Iterable[tuple[int, Event]]) -> None:
+    def take(self, time: int, events: Iterable[TypedEvent]) -> None:
         """Events of one time come, with the engine's types."""
         self._newest = max(self._newest, time)
-        of_part: dict[tuple[str, ...], list[tuple[int, Event]]] = {}
+        of_part: dict[tuple[str, ...], list[TypedEvent]] = {}
         for type_, event in events:
             by = self._part_of(type_, event) if self.program.by else ()
             if by is not None:
@@ -204,7 +205,7 @@ class AutomatonQuery:
         table = self._living.at(time)
         part.add_next((local[0], event), table, table.plan(local[0], event))
 
-    def take_all(self, events: Sequence[tuple[int, Event]], *, forget: bool = False) -> int:
+    def take_all(self, events: Sequence[TypedEvent], *, forget: bool = False) -> int:
         """Events come, with the engine's types; returns how many runs their parts have.
 
         Where they are in order of time, newer than all others, this is faster than `take` with each

@@ -12,7 +12,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
-from xscl.pattern_stage.automata.part import Epoch, Part
+from xscl.pattern_stage.automata.epoch import Epoch
+from xscl.pattern_stage.automata.part import Part
 from xscl.pattern_stage.automata.tables import Lists, Step
 from xscl.pattern_stage.layouts import END
 

@@ -13,15 +13,12 @@ from typing import Any
 from xscl.pattern_stage.automata.program import Program
 from xscl.pattern_stage.automata.run_lists import Run, RunList, RunShape
 from xscl.pattern_stage.automata.texts import CompiledArc, Gate
-from xscl.pattern_stage.layouts import Event
+from xscl.pattern_stage.layouts import Event, TypedEvent
 
-__all__ = ["Chain", "Lists", "PassedGates", "Plan", "Step", "Table", "TypedEvent"]
+__all__ = ["Chain", "Lists", "PassedGates", "Plan", "Step", "Table"]
 
 Lists = Sequence[RunList]
 """The runs of each state."""
-
-TypedEvent = tuple[int, Event]
-"""An event with its type."""
 
 _PLANS = 4096
 """So many plans of a type are remembered."""

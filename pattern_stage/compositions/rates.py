@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import exp, log
 
-from xscl.pattern_stage.layouts import END, Event
+from xscl.pattern_stage.layouts import END, TypedEvent
 
 __all__ = ["HALF_LIFE", "MeasuredRates"]
 
@@ -25,7 +25,7 @@ class MeasuredRates:
         self._known: dict[int, tuple[float, int, int]] = {}
         """By type the weight of its events at a time, that time, and the first one."""
 
-    def take(self, events: Iterable[tuple[int, Event]]) -> None:
+    def take(self, events: Iterable[TypedEvent]) -> None:
         """Events with their types come."""
         some: dict[int, list[int]] = {}
         for type_, event in events:

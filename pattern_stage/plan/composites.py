@@ -13,10 +13,10 @@ from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planned, Rate
 from xscl.pattern_stage.compositions.rates import MeasuredRates
 from xscl.pattern_stage.found import Chains, Found, FoundGroup, Outcome, Result, grouped
-from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts
+from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.plan.outputs import Outputs
-from xscl.pattern_stage.plan.stage import EventStage, PendingEvent
+from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.values.terms import Slot
 
 __all__ = ["CompositeStage"]
@@ -164,13 +164,13 @@ class CompositeStage:
 
     # Steps
 
-    def take(self, events: Iterable[PendingEvent]) -> None:
+    def take(self, events: Iterable[TypedEvent]) -> None:
         """Takes the events of a step with their types, in any order, none before the watermark."""
         coming = [*events]
         self._measured.take(coming)
         self._take(coming)
 
-    def _take(self, coming: Sequence[PendingEvent]) -> None:
+    def _take(self, coming: Sequence[TypedEvent]) -> None:
         for stage in self._stages:
             stage.take(coming)
         for number, (stage, time) in self._weak.items():
@@ -205,7 +205,7 @@ class CompositeStage:
     def promise(self, types: Mapping[int, int]) -> None:
         """Nothing is dropped for it."""
 
-    def miss(self, events: Iterable[PendingEvent]) -> None:
+    def miss(self, events: Iterable[TypedEvent]) -> None:
         """Notes events that come too late for the current queries."""
         self._missed.update((event[NUMBER], event[END]) for _, event in events)
 
@@ -245,8 +245,8 @@ class CompositeStage:
 
     def rebuild(
         self,
-        before: Sequence[PendingEvent],
-        after: Sequence[PendingEvent],
+        before: Sequence[TypedEvent],
+        after: Sequence[TypedEvent],
         watermark: int | None,
         memories: Mapping[int, Memory],
     ) -> None:

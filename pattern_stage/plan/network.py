@@ -27,7 +27,7 @@ from xscl.pattern_stage.algebra.nodes import (
 )
 from xscl.pattern_stage.algebra.nodes import Sequence as Following
 from xscl.pattern_stage.algebra.nodes.map import computed
-from xscl.pattern_stage.layouts import Event
+from xscl.pattern_stage.layouts import TypedEvent
 from xscl.pattern_stage.plan.channels import Channel
 from xscl.pattern_stage.plan.kinds.aggregates import AggregateOperator
 from xscl.pattern_stage.plan.kinds.exceptions import ExceptOperator
@@ -260,7 +260,7 @@ class Network:
 
     # Batches
 
-    def run(self, events: Iterable[tuple[int, Event]]) -> list[RootOutput]:
+    def run(self, events: Iterable[TypedEvent]) -> list[RootOutput]:
         """The outputs of roots for events, with their types, in order of their ends."""
         sources = self._sources
         for one in events:

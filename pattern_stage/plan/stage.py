@@ -12,7 +12,7 @@ from typing import Any
 
 from xscl.pattern_stage.algebra.nodes import Map, Node, Renamed, Select, Source, Union, Variable
 from xscl.pattern_stage.bounds import MOST
-from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts
+from xscl.pattern_stage.layouts import END, NUMBER, Layouts, TypedEvent
 from xscl.pattern_stage.plan.memberships import Membership, exceeding, first_of
 from xscl.pattern_stage.plan.network import Network, Template
 from xscl.pattern_stage.plan.operators import Context, Operator
@@ -24,8 +24,6 @@ from xscl.pattern_stage.plan.saved import operators_of, restore, state_of
 from xscl.pattern_stage.values.terms import Slot
 
 __all__ = ["EventStage"]
-
-PendingEvent = tuple[int, Event]
 
 _SPARE = 64
 """The maximal number of templates of removed queries."""
@@ -74,7 +72,7 @@ class EventStage:
         """Places of removed roots."""
         self._steps = self._output_count = 0
         self._portion = max(1, _PORTION // 16)
-        self._buffered: list[PendingEvent] = []
+        self._buffered: list[TypedEvent] = []
         self._sorted = True
         self._watermark: int | None = None
         self._outputs: list[Output] = []
@@ -222,10 +220,10 @@ class EventStage:
 
     # Steps
 
-    def take(self, events: Iterable[PendingEvent]) -> None:
+    def take(self, events: Iterable[TypedEvent]) -> None:
         """Processes the events of a step with their types, in any order, none before the
         watermark."""
-        now, buffered = dict[int, list[PendingEvent]](), self._buffered
+        now, buffered = dict[int, list[TypedEvent]](), self._buffered
         immediate, in_order = self._immediate.reads, self._in_order.reads
         latest = buffered[-1][1][END] if buffered else -1
         for coming in events:
@@ -370,7 +368,7 @@ class EventStage:
             self._buffered.sort(key=_end)
             self._sorted = True
 
-    def _run(self, events: list[PendingEvent]) -> list[Output]:
+    def _run(self, events: list[TypedEvent]) -> list[Output]:
         outputs, place, network = list[Output](), 0, self._in_order
         while place < len(events):
             # Not in the middle of an epoch.
@@ -392,5 +390,5 @@ def _monotone(node: Node) -> bool:
     return isinstance(node, kinds) and all(map(_monotone, node.inputs))
 
 
-def _end(pending: PendingEvent) -> Any:
+def _end(pending: TypedEvent) -> Any:
     return pending[1][END]

@@ -3,195 +3,27 @@ a late event or a retraction takes them away: groups of queries with a tail each
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from heapq import heappop, heappush
-from itertools import count
 from typing import Any
 
-from xscl.pattern_stage.automata.group import AutomatonGroup, replaced
+from xscl.pattern_stage.automata.group import AutomatonGroup
 from xscl.pattern_stage.automata.program import Arc, Life
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome, found_in, grouped
-from xscl.pattern_stage.in_order import Group, PendingEvent
-from xscl.pattern_stage.layouts import END, NUMBER
+from xscl.pattern_stage.in_order import Group
+from xscl.pattern_stage.layouts import END, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.pattern import Pattern
 from xscl.pattern_stage.processor import PatternStage
-from xscl.pattern_stage.revising.tails import ROUND, Changes, Tail, horizon_of
+from xscl.pattern_stage.revising.group_tails import AutomatonTail, GroupTail
+from xscl.pattern_stage.revising.tails import ROUND, Changes, horizon_of
 
 __all__ = ["Clock", "RevisingStage"]
 
 Clock = Callable[[Iterable[int]], int | None]
 """The newest time of a document of the streams of some types; None where there was none."""
-
-Outcomes = Callable[[Group], dict[Hashable, Found]]
-
-
-class _GroupTail(Tail[Found]):
-    """The tail of a group; `outcomes` is what that has found since the last call."""
-
-    __slots__ = ("group", "outcomes", "reported")
-
-    def __init__(self, group: Group, changes: Changes[Found], outcomes: Outcomes) -> None:
-        super().__init__(changes, forks=group.forks)
-        self.group, self.outcomes = group, outcomes
-        self.reported: Mapping[Any, int] = {**group.runs.endings.reported}
-        """At the base, by partition the last match where matches do not overlap."""
-
-    def _save(self) -> Any:
-        return self.group.snapshot()
-
-    def _load(self, saved: Any) -> None:
-        self.group.restore(saved)
-
-    def _take(self, events: list[PendingEvent]) -> None:
-        take = self.group.take
-        for type_, event in events:
-            take(type_, event)
-
-    def _found(self, horizon: int | None) -> dict[Hashable, Found]:
-        endings = self.group.runs.endings
-        if horizon is not None and self.forks:
-            endings.settle(horizon, True)  # type: ignore[call-arg]
-        else:
-            endings.settle(horizon)
-        return self.outcomes(self.group)
-
-    def _settle(self, mark: int) -> dict[Hashable, Found]:
-        self.group.advance(mark)
-        return self.outcomes(self.group)
-
-    def _behind(self, mark: int) -> int:
-        return bisect_right(self.events, mark, key=_time)
-
-    def _end(self, one: Found) -> int:
-        return one.time
-
-    def _at_base(self) -> None:
-        self.reported = {**self.group.runs.endings.reported}
-
-    def replace(self, coming: Sequence[PendingEvent]) -> None:
-        """Some events are read again."""
-        self.events = replaced(self.events, coming)
-
-    @property
-    def waits(self) -> bool:
-        """Whether time alone may bring something."""
-        undecided = self.group.runs.endings.undecided
-        return bool(undecided or self.flushed or self.taken < len(self.events))
-
-
-class _AutomatonTail(_GroupTail):
-    """The tail of an automaton, which takes an event of its past, or one that is withdrawn, by
-    itself: from there, until nothing changes."""
-
-    __slots__ = ("_ends", "_final", "_fresh", "_order")
-
-    group: AutomatonGroup
-
-    def __init__(
-        self,
-        group: AutomatonGroup,
-        changes: Changes[Found],
-        outcomes: Outcomes,
-        *,
-        final: bool = False,
-    ) -> None:
-        super().__init__(group, changes, outcomes)
-        self._final = final
-        """Whether nothing is taken back, whoever breaks a promise."""
-        self._fresh: list[PendingEvent] = []
-        """The events that it has not taken yet."""
-        self._ends: list[tuple[int, int, Hashable]] = []
-        """The times of the matches that stand, with a number and their keys."""
-        self._order = count()
-
-    def add(self, coming: PendingEvent) -> None:
-        """An event comes."""
-        insort(self.events, coming, key=_time)
-        self._fresh.append(coming)
-
-    def withdraw(self, first: int, end: int, time: int) -> bool:
-        """Drops events; says whether there were any."""
-        fresh = {id(one) for one in self._fresh}
-        start, before = bisect_left(self.events, time, key=_time), len(self.events)
-        for place in range(bisect_right(self.events, time, start, key=_time) - 1, start - 1, -1):
-            type_, event = coming = self.events[place]
-            if first <= event[NUMBER] < end:
-                del self.events[place]
-                if id(coming) not in fresh:
-                    self.group.query.retract(time, type_, event)
-        self._fresh = [one for one in self._fresh if not first <= one[1][NUMBER] < end]
-        return len(self.events) < before
-
-    def replace(self, coming: Sequence[PendingEvent]) -> None:
-        """Some events are read again."""
-        super().replace(coming)
-        self._fresh = replaced(self._fresh, coming)
-
-    def process(self, horizon: int, mark: int | None, *, follow: bool = False) -> None:
-        """Takes what is not after the horizon, and reports what differs."""
-        due = [one for one in self._fresh if one[1][END] <= horizon]
-        if due:
-            if len(due) == len(self._fresh):
-                self._fresh = []
-            else:
-                self._fresh = [one for one in self._fresh if one[1][END] > horizon]
-            self.group.mend(sorted(due, key=_time))
-        self.group.query.settle(horizon)
-        self._differ()
-        if self.flushed:
-            beyond = self._beyond()
-            for key in [*self.flushed]:
-                if key not in beyond and not self._final:
-                    self.flushed.discard(key)
-                    self.changes.take_back(key, self.standing.pop(key))
-        if mark is not None:
-            self.follow(mark)
-
-    def follow(self, mark: int) -> None:
-        """What was before the watermark is no longer taken back."""
-        self.group.query.settle(mark)
-        self.group.query.evict(mark)
-        self._differ()
-        del self.events[: self._behind(mark)]
-        while self._ends and self._ends[0][0] <= mark:
-            _, _, key = heappop(self._ends)
-            self.standing.pop(key, None)
-            self.flushed.discard(key)
-
-    def process_again(self) -> None:
-        """It knows by itself what changes."""
-
-    def _differ(self) -> None:
-        """Reports what has changed."""
-        for one, arose in self.group.differences():
-            key = one.key
-            if not arose:
-                if key in self.standing and not self._final:
-                    self.changes.take_back(key, self.standing.pop(key))
-            elif key not in self.standing:
-                self.standing[key] = one
-                heappush(self._ends, (one.time, next(self._order), key))
-                self.changes.report(key, one)
-            self.flushed.discard(key)
-
-    def _beyond(self) -> dict[Hashable, Found]:
-        saved = self._save()
-        try:
-            self.group.mend(sorted(self._fresh, key=_time))
-            self.group.query.settle(float("inf"))
-            return {one.key: one for one, arose in self.group.differences() if arose}
-        finally:
-            self._load(saved)
-
-    @property
-    def waits(self) -> bool:
-        """Whether time alone may bring something."""
-        return bool(self._fresh or self.flushed or self.group.query.waits)
 
 
 class RevisingStage(PatternStage):
@@ -216,7 +48,7 @@ class RevisingStage(PatternStage):
         super().__init__(without, identity, most)
         self.final, self.sequenced = final, "sequence" not in self._without
         self.window, self._clock = window, clock
-        self._tails: dict[Group, _GroupTail] = {}
+        self._tails: dict[Group, GroupTail] = {}
         self._due: dict[Group, None] = {}
         """Those with something to do in this step."""
         self._changes = Changes[Found]()
@@ -266,9 +98,9 @@ class RevisingStage(PatternStage):
         super()._route(group, key)
         changes, outcomes = self._changes, self._outcomes_of
         if isinstance(group, AutomatonGroup):
-            self._tails[group] = _AutomatonTail(group, changes, outcomes, final=self.final)
+            self._tails[group] = AutomatonTail(group, changes, outcomes, final=self.final)
         else:
-            self._tails[group] = _GroupTail(group, changes, outcomes)
+            self._tails[group] = GroupTail(group, changes, outcomes)
 
     def remove(self, number: int) -> None:
         """Removes a query."""
@@ -302,7 +134,7 @@ class RevisingStage(PatternStage):
     def promise(self, types: Mapping[int, int]) -> None:
         """Nothing is dropped: a tail may be processed again."""
 
-    def recall(self, number: int, events: Iterable[PendingEvent]) -> None:
+    def recall(self, number: int, events: Iterable[TypedEvent]) -> None:
         """As of other stages; the tail has events of its own."""
         coming = [*events]
         tail = self._tails[self._of_query[number]]
@@ -311,7 +143,7 @@ class RevisingStage(PatternStage):
 
     # Steps
 
-    def take(self, events: Iterable[PendingEvent]) -> None:
+    def take(self, events: Iterable[TypedEvent]) -> None:
         """Takes the events of a step with their types, in any order, none before the watermark."""
         for coming in sorted(events, key=_time):
             for group in self._in_order.of(coming[0]):
@@ -386,8 +218,8 @@ class RevisingStage(PatternStage):
 
     def rebuild(
         self,
-        before: Sequence[PendingEvent],
-        after: Sequence[PendingEvent],
+        before: Sequence[TypedEvent],
+        after: Sequence[TypedEvent],
         watermark: int | None,
         memories: Mapping[int, Memory],
     ) -> None:
@@ -414,7 +246,7 @@ class RevisingStage(PatternStage):
 
     # Inside
 
-    def _process(self, tail: _GroupTail) -> None:
+    def _process(self, tail: GroupTail) -> None:
         """Brings a tail up to where a group reports."""
         mark, clock = self._watermark, self._clock(tail.group.components)
         horizon = horizon_of(mark, clock, self.window)
@@ -429,7 +261,7 @@ class RevisingStage(PatternStage):
         return {one.key: one for one in found_in(self._outcomes.within_bounds(outcomes))}
 
 
-def _time(coming: PendingEvent) -> Any:
+def _time(coming: TypedEvent) -> Any:
     return coming[1][END]
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from xscl.pattern_stage.algebra.nodes import Node
 from xscl.pattern_stage.bounds import MOST
-from xscl.pattern_stage.layouts import END, Layouts
+from xscl.pattern_stage.layouts import END, Layouts, TypedEvent
 from xscl.pattern_stage.plan.outputs import Output, Outputs
-from xscl.pattern_stage.plan.stage import EventStage, PendingEvent
+from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.revising.patterns import Clock
 from xscl.pattern_stage.revising.tails import ROUND, Changes, Tail, horizon_of
 
@@ -38,7 +38,7 @@ class _PlanTail(Tail[Output]):
     def _load(self, saved: Any) -> None:
         self.stage.load(saved)
 
-    def _take(self, events: list[PendingEvent]) -> None:
+    def _take(self, events: list[TypedEvent]) -> None:
         self.outputs += self.stage.run(events)
 
     def _found(self, horizon: int | None) -> dict[Hashable, Output]:
@@ -118,7 +118,7 @@ class RevisingPlans(EventStage):
 
     # Steps
 
-    def take(self, events: Iterable[PendingEvent]) -> None:
+    def take(self, events: Iterable[TypedEvent]) -> None:
         """Takes the events of a step with their types, in any order, none before the watermark."""
         reads = self._in_order.reads
         for coming in sorted(events, key=_end):
@@ -173,7 +173,7 @@ class RevisingPlans(EventStage):
 
     # For the tail
 
-    def run(self, events: list[PendingEvent]) -> list[Output]:
+    def run(self, events: list[TypedEvent]) -> list[Output]:
         """The outputs of events, which are in order, from the state as it is."""
         return self._run(events)
 
@@ -201,5 +201,5 @@ class RevisingPlans(EventStage):
         return [*self._tail.more().values()]
 
 
-def _end(coming: PendingEvent) -> Any:
+def _end(coming: TypedEvent) -> Any:
     return coming[1][END]

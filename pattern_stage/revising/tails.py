@@ -15,14 +15,12 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
-from xscl.pattern_stage.layouts import END, NUMBER, Event
+from xscl.pattern_stage.layouts import END, NUMBER, TypedEvent
 
 __all__ = ["ROUND", "Changes", "Tail", "horizon_of"]
 
 ROUND = 256
 """After so many steps all bases follow the watermark, and drop what has expired."""
-
-PendingEvent = tuple[int, Event]
 
 Found = TypeVar("Found")
 
@@ -79,7 +77,7 @@ class Tail(ABC, Generic[Found]):
 
     def __init__(self, changes: Changes[Found], *, forks: bool) -> None:
         self.changes, self.forks = changes, forks
-        self.events: list[PendingEvent] = []
+        self.events: list[TypedEvent] = []
         self.taken = 0
         """How many of the events are in the state."""
         self.seen: int | None = None
@@ -106,7 +104,7 @@ class Tail(ABC, Generic[Found]):
         """Restores a state, which must not be used again."""
 
     @abstractmethod
-    def _take(self, events: list[PendingEvent]) -> None:
+    def _take(self, events: list[TypedEvent]) -> None:
         """Takes events in order of time."""
 
     @abstractmethod
@@ -127,7 +125,7 @@ class Tail(ABC, Generic[Found]):
 
     # Events
 
-    def add(self, coming: PendingEvent) -> None:
+    def add(self, coming: TypedEvent) -> None:
         """An event comes."""
         end, seen = coming[1][END], self.seen
         if seen is not None and (end < seen or (end == seen and self.forks)):
@@ -263,5 +261,5 @@ def horizon_of(mark: int | None, clock: int | None, window: int | None) -> int |
     return None if mark is None else min(clock, mark + window)
 
 
-def _time(coming: PendingEvent) -> Any:
+def _time(coming: TypedEvent) -> Any:
     return coming[1][END]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xscl.pattern_stage.algebra.nodes import Source
-from xscl.pattern_stage.layouts import END, NUMBER, SLOTS, Event
+from xscl.pattern_stage.layouts import END, NUMBER, SLOTS, Event, TypedEvent
 from xscl.pattern_stage.plan.channels import Channel
 from xscl.pattern_stage.plan.operators import Operator
 
@@ -39,7 +39,7 @@ class SourceOperator(Operator):
         self._types: set[int] = set()
         """The number of all events so far."""
         self._version, self._width = -1, 0
-        self.coming: list[tuple[int, Event]] = []
+        self.coming: list[TypedEvent] = []
         """The events of a batch with their types."""
         super().__init__(*arguments)  # type: ignore[arg-type]
 

@@ -24,8 +24,9 @@ from xscl.pattern_stage.compositions.plan import (
 )
 from xscl.pattern_stage.compositions.planned import Composition
 from xscl.pattern_stage.compositions.rules import SWITCHES
+from xscl.pattern_stage.layouts import TypedEvent
 from xscl.pattern_stage.plan.composites import CompositeStage
-from xscl.pattern_stage.plan.stage import EventStage, PendingEvent
+from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.values.interpreter import Interpreter
 from xscl.pattern_stage.values.terms import (
     MISSING,
@@ -136,7 +137,7 @@ class Composites:
             stage = CompositeStage(lambda layout: EventStage(layout=layout), without=SWITCHES)
             constants = self.compiled.composition.constants
             stage.add_plan(1, Composition(plan, constants), range(len(self.blocks)))
-            coming = list[PendingEvent]()
+            coming = list[TypedEvent]()
             known = list[Taken]()
             for type_ in dict.fromkeys(one.type for one in events(plan)):
                 slots = stage.slots(type_)

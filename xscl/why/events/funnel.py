@@ -24,8 +24,9 @@ from xscl.pattern_stage.algebra import published
 from xscl.pattern_stage.algebra.functions import as_number, as_text, entry
 from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Select
 from xscl.pattern_stage.algebra.nodes import Sequence as Following
+from xscl.pattern_stage.layouts import TypedEvent
 from xscl.pattern_stage.plan.kinds.conditions import joins
-from xscl.pattern_stage.plan.stage import EventStage, PendingEvent
+from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.values.terms import EVERYTHING, Form, Slot, Term
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
@@ -169,7 +170,7 @@ class _Counting:
             stage = EventStage()
             constants: Any = self.compiled.constants
             stage.add(1, step.node, range(len(self.compiled.blocks)), constants)
-            coming = list[PendingEvent]()
+            coming = list[TypedEvent]()
             for kind, events in self.of_block.items():
                 slots = stage.slots(kind)
                 for event in events:

@@ -17,7 +17,7 @@ from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document
 from xscl.language.same_query import bare
 from xscl.language.syntax import EventPattern
-from xscl.pattern_stage.in_order import PendingEvent
+from xscl.pattern_stage.layouts import TypedEvent
 from xscl.pattern_stage.pattern import Conjunct
 from xscl.pattern_stage.processor import PatternStage
 from xscl.pattern_stage.values.numbers import number_of
@@ -178,7 +178,7 @@ class _Counting:
             for place, kind in enumerate(types[at]):
                 first.setdefault(kind, (at, place))
         stage.add(1, self.pattern, types, self.compiled.constants)
-        coming = list[PendingEvent]()
+        coming = list[TypedEvent]()
         for kind, (at, of) in first.items():
             slots = stage.slots(kind)
             for place, event in self.every[at]:
