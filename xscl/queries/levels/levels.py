@@ -21,7 +21,7 @@ from xscl.queries.levels.event_state import weak
 from xscl.queries.levels.pattern_query import PatternQuery
 from xscl.queries.levels.stages import Stages
 from xscl.queries.levels.stream_level import StreamLevel
-from xscl.queries.levels.timed_query import TimedQuery
+from xscl.patterns.timed_query import TimedQuery
 
 if TYPE_CHECKING:
     from xscl.language.syntax import Block

@@ -10,7 +10,7 @@ from xscl.consistency import Level
 from xscl.documents.events import EventType
 
 if TYPE_CHECKING:
-    from xscl.queries.levels.timed_query import TimedQuery
+    from xscl.patterns.timed_query import TimedQuery
 
 __all__ = ["PatternQuery"]
 

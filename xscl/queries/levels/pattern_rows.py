@@ -12,7 +12,7 @@ from xscl.pattern_stage.layouts import NUMBER
 if TYPE_CHECKING:
     from xscl.pattern_stage.found import Found, FoundGroup
     from xscl.pattern_stage.processor import PatternStage
-    from xscl.queries.levels.timed_query import TimedQuery
+    from xscl.patterns.timed_query import TimedQuery
 
 __all__ = ["PatternReading", "PatternRows"]
 
