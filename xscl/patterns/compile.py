@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 from typing import Literal as OneOf
 
 from xscl.consistency import Level
@@ -35,6 +35,10 @@ class CompiledPattern:
     """A pattern as the pattern stage takes it: `blocks` are the types of each component, each
     once; `constants` stand at the places that the pattern's terms name."""
 
+    dynamic: ClassVar = False
+    eager: ClassVar = False
+    composite: ClassVar = False
+
     pattern: stage.Pattern
     blocks: tuple[tuple[Block, ...], ...]
     constants: tuple[str | float, ...]
@@ -45,21 +49,6 @@ class CompiledPattern:
     def names(self) -> tuple[str, ...]:
         """The names of the components."""
         return tuple([component.name for component in self.pattern.components])
-
-    @property
-    def dynamic(self) -> bool:
-        """A pattern has no arcs of its own that could change."""
-        return False
-
-    @property
-    def eager(self) -> bool:
-        """Whether an attribute numbers its events without gaps: of automata alone."""
-        return False
-
-    @property
-    def composite(self) -> bool:
-        """It has a stage of its own kind."""
-        return False
 
     @property
     def monotone(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xscl.consistency import STRONG, Level
 from xscl.language import syntax
@@ -55,6 +55,9 @@ class CompiledAutomaton:
     """An automaton as the pattern stage takes it: `blocks` by type, and the arcs that it has now,
     of which `automaton` has those that it was subscribed with."""
 
+    dynamic: ClassVar = True
+    composite: ClassVar = False
+
     automaton: Automaton
     program: stage.Program
     blocks: tuple[tuple[Block, ...], ...]
@@ -88,19 +91,9 @@ class CompiledAutomaton:
         return [described(one.arc, one.life) for one in self.now.versions]
 
     @property
-    def dynamic(self) -> bool:
-        """Arcs may come and go."""
-        return True
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The names of the event types."""
         return tuple(self.automaton.events)
-
-    @property
-    def composite(self) -> bool:
-        """It has a stage of its own kind."""
-        return False
 
     @property
     def monotone(self) -> bool:

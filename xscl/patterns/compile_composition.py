@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from xscl.consistency import Level
 from xscl.language import syntax
@@ -38,6 +38,10 @@ class CompiledComposition:
     exceptions last, with the `blocks` of each, and `streams` those of its sources; conjuncts are
     as `written`."""
 
+    dynamic: ClassVar = False
+    eager: ClassVar = False
+    composite: ClassVar = True
+
     composition: Composition
     names: tuple[str, ...]
     blocks: tuple[tuple[Block, ...], ...]
@@ -52,21 +56,6 @@ class CompiledComposition:
     def planned(self) -> Planned:
         """The plan that it has, or would have if no rate were known."""
         return self.running or self.composition.planned([ASSUMED] * len(self.streams))
-
-    @property
-    def dynamic(self) -> bool:
-        """It has no arcs."""
-        return False
-
-    @property
-    def eager(self) -> bool:
-        """Whether an attribute numbers its events without gaps: of automata alone."""
-        return False
-
-    @property
-    def composite(self) -> bool:
-        """It has a stage of its own kind."""
-        return True
 
     @property
     def monotone(self) -> bool:

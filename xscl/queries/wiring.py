@@ -22,8 +22,8 @@ from xscl.matches.pattern_form import PatternForm, Taken
 
 if TYPE_CHECKING:
     from xscl.event_queries.compile import CompiledEvents, SchemaOf
-    from xscl.queries.levels.event_query import EventQuery
     from xscl.patterns.timed_query import TimedQuery
+    from xscl.queries.levels.event_query import EventQuery
     from xscl.queries.subscription import Subscription
 
 __all__ = ["QuerySource", "Wiring"]

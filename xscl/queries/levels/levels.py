@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from xscl.consistency import STRONG, Level
 from xscl.documents.events import PLACES, EventType
 from xscl.documents.revisable import NONE_REVISABLE
+from xscl.patterns.timed_query import TimedQuery
 from xscl.queries.levels.consistency import Controller, PatternController, PlanController
 from xscl.queries.levels.event_state import weak
 from xscl.queries.levels.pattern_query import PatternQuery
 from xscl.queries.levels.stages import Stages
 from xscl.queries.levels.stream_level import StreamLevel
-from xscl.patterns.timed_query import TimedQuery
 
 if TYPE_CHECKING:
     from xscl.language.syntax import Block
