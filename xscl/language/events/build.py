@@ -45,7 +45,14 @@ from xscl.language.syntax import (
     Window,
     Windowed,
 )
-from xscl.language.values.build import build_condition, build_consistency, build_value, compared
+from xscl.language.values.build import (
+    build_cell_of,
+    build_condition,
+    build_consistency,
+    build_items,
+    build_value,
+    compared,
+)
 
 __all__ = ["ReadEvents", "build_cell"]
 
@@ -109,11 +116,7 @@ class ReadEvents:
         """What a SELECT names."""
         if isinstance(selection, Token):
             return self.construct(selection)
-        items = tuple(self.item(as_branch(item)) for item in selection.children)
-        star = len(items) == 1 and isinstance(items[0].path, Selected)
-        if star and isinstance(cast(Selected, items[0].path).value, Star):
-            return None
-        return items
+        return build_items(self.item, selection)
 
     def item(self, node: Branch) -> Item:
         """An item of a list."""
@@ -231,12 +234,7 @@ def _atom(builder: Builder, node: Branch, depth: int) -> EventCondition:
 
 def build_cell(builder: Builder, node: Branch) -> Selected:
     """A value in a list or a constructor."""
-    node = as_branch(node.children[0]) if node.data == "cell" else node
-    if node.data == "star":
-        at = builder.first(node)
-        return Selected(Star(at), at)
-    value = _value(builder, node, 1)
-    return Selected(value, value.at)
+    return build_cell_of(_value, builder, node)
 
 
 def _duration(builder: Builder, node: Branch) -> Duration:

@@ -14,17 +14,47 @@ from xscl.language.syntax import (
     Consistency,
     Either,
     Every,
+    Item,
     Literal,
     Minus,
     PerCent,
+    Select,
+    Selected,
+    Star,
 )
 
-__all__ = ["build_condition", "build_consistency", "build_value", "compared"]
+__all__ = [
+    "build_cell_of",
+    "build_condition",
+    "build_consistency",
+    "build_items",
+    "build_value",
+    "compared",
+]
 
 Build = Callable[[Builder, Branch, int], Any]
 """Builds a node that is in so many others."""
 
 _OPERATORS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+
+
+def build_items(item: Callable[[Branch], Item], selection: Branch) -> Select:
+    """The items of a list; `*` alone is all, as no SELECT is."""
+    items = tuple(item(as_branch(one)) for one in selection.children)
+    if len(items) == 1 and isinstance(items[0].path, Selected):
+        return None if isinstance(items[0].path.value, Star) else items
+    return items
+
+
+def build_cell_of(value: Build, builder: Builder, node: Branch) -> Selected:
+    """A value in a list or a constructor, or `*`; `value` builds that of a language."""
+    if node.data in ("cell", "eql_cell"):
+        node = as_branch(node.children[0])
+    if node.data == "star":
+        at = builder.first(node)
+        return Selected(Star(at), at)
+    built = value(builder, node, 1)
+    return Selected(built, built.at)
 
 
 def build_condition(builder: Builder, node: Branch, depth: int, atom: Build) -> Any:
