@@ -11,7 +11,14 @@ from dataclasses import dataclass
 
 from xscl.dissection.parts import Dissection
 from xscl.event_queries.notes import notes as event_notes
-from xscl.explain import automata, compositions, events, patterns
+from xscl.explain import (
+    automata,
+    composition_pictures,
+    composition_words,
+    compositions,
+    events,
+    patterns,
+)
 from xscl.explain.event_plans import EventPlans
 from xscl.language.syntax.languages import AUTOMATA, EQL, EVENT_QUERIES, PATTERNS, Language
 
@@ -63,10 +70,10 @@ _EXPLAINED: dict[Language, Explained] = {
     EQL: Explained(
         lambda one, plans: compositions.composition_lines(one, plans.of_composition),
         lambda one, plans: compositions.composition_members(one, plans.of_composition),
-        lambda one, _: compositions.composition_notes(one),
+        lambda one, _: composition_words.composition_notes(one),
         lambda one, _: compositions.composition_template(one),
-        lambda one, _: compositions.composition_states(one),
-        compositions.composition_edges,
+        lambda one, _: composition_pictures.composition_states(one),
+        composition_pictures.composition_edges,
     ),
     EVENT_QUERIES: Explained(
         events.event_lines,
