@@ -165,7 +165,7 @@ def test_items_without_a_column(spark: SparkSession, tmp_path: Path) -> None:
         (("q.xscl", "--events", "e", "--to", "to", "--every", "INF"), 2, "--every"),
         (("q.xscl", "--events", "e", "--to", "to", "--grouped", "--results"), 2, "--results"),
         (("status", "none"), 2, "'none' does not exist"),
-        (("status", "full"), 1, "is not what `xscl join --to` fills"),
+        (("status", "full"), 1, "is not what `xscl spark run --to` fills"),
     ],
 )
 def test_wrong_usage(options: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""`xscl join`: standing queries over a stream of documents on Spark, and how far it is."""
+"""`xscl spark`: standing queries over a stream of documents on Spark, and how far it is."""

@@ -1,4 +1,4 @@
-"""`xscl join QUERIES`: standing queries over a stream of documents on Spark."""
+"""`xscl spark run`: standing queries over a stream of documents on Spark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["run"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of `xscl join run`."""
+    """The options of `xscl spark run`."""
 
     queries: Queries
     items: Annotated[
@@ -106,7 +106,9 @@ def run(options: Options) -> int:
         report = stack.enter_context(JoinReport(Console(stderr=True)))
         report.endless(endless(asked))
         stopped = stack.enter_context(ended_by_signals([]))
-        sessions = session_for("xscl join", master=options.master, settings=dict(options.settings))
+        sessions = session_for(
+            "xscl spark run", master=options.master, settings=dict(options.settings)
+        )
         spark = aside(sessions.__enter__)
         stack.push(sessions)
         if not stopped.is_set():

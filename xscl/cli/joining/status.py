@@ -1,4 +1,4 @@
-"""`xscl join status`: how far a join is, as a text or as JSON."""
+"""`xscl spark status`: how far a join is, as a text or as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["status"]
 def status(folder: str, form: str) -> int:
     """Shows how far a join on Spark is, and what it has skipped.
 
-    DIR is the folder of `xscl join --to`; a join may be running.
+    DIR is the folder of `xscl spark run --to`; a join may be running.
     """
     now = read_join_status(JoinFolder.at(folder))
     return show_status(asdict(now), form, _lines(now))

@@ -1,4 +1,4 @@
-"""Where `xscl join --to DIR` keeps what.
+"""Where `xscl spark run --to DIR` keeps what.
 
 matches/      Parquet or JSON Lines, a folder for each batch that found something; a batch counts
               when it has `_SUCCESS`
@@ -42,7 +42,7 @@ class JoinFolder:
             return
         if any(place.iterdir()):
             raise XSCLError(
-                f"--to {self.root}: the folder is not empty, and no `xscl join` has filled it: "
+                f"--to {self.root}: the folder is not empty, and no `xscl spark run` has filled it: "
                 "name another"
             )
 

@@ -1,4 +1,4 @@
-"""The job of `xscl join`: a streaming query with a checkpoint, whose batches are folders.
+"""The job of `xscl spark run`: a streaming query with a checkpoint, whose batches are folders.
 
 Exactly once: Spark notes what a batch reads before it is made, and the state of the cells is that
 of the batch before; so a batch that is made again, because its end was not noted, finds the same,

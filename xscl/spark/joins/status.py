@@ -1,4 +1,4 @@
-"""How far `xscl join` is, read from its folder; it may be running."""
+"""How far `xscl spark run` is, read from its folder; it may be running."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def read_join_status(folder: JoinFolder) -> JoinStatus:
     """How far the join of a local folder is; raises StateError if there is none."""
     revisions = len([*Path(folder.queries).glob("revision-*.json")])
     if is_remote(folder.root) or not revisions:
-        raise StateError(f"{folder.root} is not what `xscl join --to` fills, on a disk or a mount")
+        raise StateError(
+            f"{folder.root} is not what `xscl spark run --to` fills, on a disk or a mount"
+        )
     batches = [*_read(Path(folder.batches))]
     last = max((batch["time"] for batch in batches), default=None)
     problems = Counter[str]()
