@@ -42,8 +42,8 @@ class JoinFolder:
             return
         if any(place.iterdir()):
             raise XSCLError(
-                f"--to {self.root}: the folder is not empty, and no `xscl spark run` has filled it: "
-                "name another"
+                f"--to {self.root}: the folder is not empty, and no `xscl spark run` has filled "
+                "it: name another"
             )
 
     @property
