@@ -14,13 +14,13 @@ from operator import attrgetter
 from typing import Any
 
 from xscl.pattern_stage.automata.group import AutomatonGroup, replaced
+from xscl.pattern_stage.automata.in_order import Group, InOrder
 from xscl.pattern_stage.automata.program import Arc, Life, Program
 from xscl.pattern_stage.automaton import Automaton
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.compiler.compile import automaton_of
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome
-from xscl.pattern_stage.in_order import Group, InOrder
 from xscl.pattern_stage.layouts import END, NUMBER, Layouts, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.outcomes import Outcomes

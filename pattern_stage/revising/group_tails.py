@@ -10,8 +10,8 @@ from itertools import count
 from typing import Any
 
 from xscl.pattern_stage.automata.group import AutomatonGroup, replaced
+from xscl.pattern_stage.automata.in_order import Group
 from xscl.pattern_stage.found import Found
-from xscl.pattern_stage.in_order import Group
 from xscl.pattern_stage.layouts import END, NUMBER, TypedEvent
 from xscl.pattern_stage.revising.tails import Changes, Tail
 

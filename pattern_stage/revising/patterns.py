@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from typing import Any
 
 from xscl.pattern_stage.automata.group import AutomatonGroup
+from xscl.pattern_stage.automata.in_order import Group
 from xscl.pattern_stage.automata.program import Arc, Life
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome, found_in, grouped
-from xscl.pattern_stage.in_order import Group
 from xscl.pattern_stage.layouts import END, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.pattern import Pattern

@@ -13,7 +13,7 @@ from xscl.event_queries.compile import CompiledEvents, Step
 from xscl.event_queries.identity import Operator, operators
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
-from xscl.explain.compositions import operator_forms
+from xscl.explain.composition.text import operator_forms
 from xscl.explain.sample import names_of
 from xscl.explain.words import plain
 from xscl.language.syntax import Block, Element, JSONObject, Query, SubQuery

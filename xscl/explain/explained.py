@@ -11,14 +11,8 @@ from dataclasses import dataclass
 
 from xscl.dissection.parts import Dissection
 from xscl.event_queries.notes import notes as event_notes
-from xscl.explain import (
-    automata,
-    composition_pictures,
-    composition_words,
-    compositions,
-    events,
-    patterns,
-)
+from xscl.explain import automata, events, patterns
+from xscl.explain.composition import pictures, text, words
 from xscl.explain.event_plans import EventPlans
 from xscl.language.syntax.languages import AUTOMATA, EQL, EVENT_QUERIES, PATTERNS, Language
 
@@ -68,12 +62,12 @@ _EXPLAINED: dict[Language, Explained] = {
         automata.automaton_edges,
     ),
     EQL: Explained(
-        lambda one, plans: compositions.composition_lines(one, plans.of_composition),
-        lambda one, plans: compositions.composition_members(one, plans.of_composition),
-        lambda one, _: composition_words.composition_notes(one),
-        lambda one, _: compositions.composition_template(one),
-        lambda one, _: composition_pictures.composition_states(one),
-        composition_pictures.composition_edges,
+        lambda one, plans: text.composition_lines(one, plans.of_composition),
+        lambda one, plans: text.composition_members(one, plans.of_composition),
+        lambda one, _: words.composition_notes(one),
+        lambda one, _: text.composition_template(one),
+        lambda one, _: pictures.composition_states(one),
+        pictures.composition_edges,
     ),
     EVENT_QUERIES: Explained(
         events.event_lines,

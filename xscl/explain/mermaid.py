@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from xscl.dissection.parts import Disjunct, Dissection, OperatorSide
-from xscl.explain.composition_pictures import composition_graph
+from xscl.explain.composition.pictures import composition_graph
 from xscl.explain.event_plans import EventPlans
 from xscl.explain.events import event_operators
 from xscl.explain.explained import explained

@@ -10,7 +10,7 @@ import pytest
 from tests.drawn import seeded, times
 from xscl import Automaton, Engine
 from xscl.pattern_stage.automata.dormant import Dormant
-from xscl.pattern_stage.in_order import InOrder
+from xscl.pattern_stage.automata.in_order import InOrder
 
 MANY = 12
 

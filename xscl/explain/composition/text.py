@@ -10,7 +10,7 @@ from typing import Any
 
 from xscl.consistency import STRONG
 from xscl.dissection.parts import Dissection
-from xscl.explain.composition_words import (
+from xscl.explain.composition.words import (
     Words,
     compiled_of,
     composition_notes,
