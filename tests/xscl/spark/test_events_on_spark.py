@@ -104,6 +104,7 @@ def test_the_command_refuses_what_takes_matches_back(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("spark")
 def test_the_command_runs_queries_of_events(tmp_path: Path) -> None:
     (tmp_path / "q.xscl").write_text(QUERIES)
     end = max(row["timestamp"] for row in ROWS)
