@@ -303,7 +303,7 @@ class PatternStage:
 
     def _reading(self, type_: int) -> Iterable[Group]:
         """The groups that take events of a type."""
-        return chain(self._immediate.get(type_, ()), self._in_order.of(type_))
+        return chain(self._immediate.get(type_, ()), self._in_order.routes.get(type_, ()))
 
     # Steps
 
@@ -314,7 +314,7 @@ class PatternStage:
         weak = [group for group in self._weak if coming]
         for one in weak:
             one.begin()
-        immediate, in_order, buffered = self._immediate, self._in_order, self._buffered
+        immediate, in_order, buffered = self._immediate, self._in_order.routes, self._buffered
         touched = self._touched
         for type_, event in coming:
             for group in immediate.get(type_, ()):
@@ -399,7 +399,7 @@ class PatternStage:
         early = list[Outcome]()
         try:
             for type_, event in self._buffered:
-                for group in self._in_order.of(type_):
+                for group in self._in_order.routes.get(type_, ()):
                     if group not in snapshots:
                         snapshots[group] = group.snapshot()
                     group.take(type_, event)

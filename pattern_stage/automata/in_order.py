@@ -36,9 +36,9 @@ class InOrder:
     """
 
     def __init__(self) -> None:
-        self._routes: dict[int, list[Group]] = {}
+        self.routes: dict[int, list[Group]] = {}
+        """By type of events the groups that take these, active or dormant."""
         self._active: dict[int, dict[Group, None]] = {}
-        """Both by type of events."""
         self._dormant = Dormant()
         self._last: dict[AutomatonGroup, int] = {}
         """Of those that are dormant, after how many events each has taken its last one."""
@@ -52,17 +52,10 @@ class InOrder:
         self.mixed = False
         """Whether groups may have been touched in another order than that of their queries."""
 
-    def of(self, type_: int) -> Sequence[Group]:
-        """Those that take events of a type, active or dormant."""
-        return self._routes.get(type_, ())
-
-    def __contains__(self, type_: int) -> bool:
-        return type_ in self._routes
-
     def add(self, group: Group) -> None:
         """Adds a group, which is active."""
         for type_ in group.components:
-            self._routes.setdefault(type_, []).append(group)
+            self.routes.setdefault(type_, []).append(group)
             self._active.setdefault(type_, {})[group] = None
         if isinstance(group, AutomatonGroup):
             self._candidates[group] = None
@@ -75,7 +68,7 @@ class InOrder:
             self._stays.pop(group, None)
             self._dormant.remove(group)
         for type_ in group.components:
-            self._routes[type_].remove(group)
+            self.routes[type_].remove(group)
             self._active[type_].pop(group, None)
 
     def is_dormant(self, group: Group) -> bool:

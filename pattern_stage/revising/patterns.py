@@ -146,7 +146,7 @@ class RevisingStage(PatternStage):
     def take(self, events: Iterable[TypedEvent]) -> None:
         """Takes the events of a step with their types, in any order, none before the watermark."""
         for coming in sorted(events, key=_time):
-            for group in self._in_order.of(coming[0]):
+            for group in self._in_order.routes.get(coming[0], ()):
                 if group.members.seeing(coming[1]):
                     self._tails[group].add(coming)
                     self._due[group] = None
