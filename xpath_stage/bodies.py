@@ -7,20 +7,29 @@ that queries need are read from the same places as in the first document of that
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 
 import orjson
 from lxml import etree
 
+from xscl.xpath_stage.constants import Satisfied
 from xscl.xpath_stage.equal_leaves import MANY_ROWS
-from xscl.xpath_stage.evaluator import XPathEvaluator
+from xscl.xpath_stage.evaluator import Decided, XPathEvaluator
+from xscl.xpath_stage.filters import Plain, plain_name
 from xscl.xpath_stage.layouts import Layout, Witnesses
 from xscl.xpath_stage.parsing.documents import MalformedDocument, parse
 from xscl.xpath_stage.parsing.json_documents import json_tree
 from xscl.xpath_stage.parsing.json_shapes import are_flat, cut_value, read_exactly, texts_of_value
 from xscl.xpath_stage.parsing.markup import LONGEST, cut_text, places_of_attributes, texts_of_tags
-from xscl.xpath_stage.structures import FEW, Asked, StructureLayout
+from xscl.xpath_stage.structures import (
+    FEW,
+    Asked,
+    Comparison,
+    Decision,
+    StreamStructures,
+    StructureLayout,
+)
 from xscl.xpath_stage.transitions import DEAD
 
 __all__ = ["evaluate_json", "evaluate_text", "evaluate_value", "json_value"]
@@ -44,15 +53,18 @@ def evaluate_text(
     cut = cut_text(body) if known.credit > 0 or known.pay else None
     stored = known.find(cut)
     if cut is not None and stored is not None:
-        return _leave(evaluator, stored, cut[1], document, to)
+        layout = _leave(evaluator, stored, cut[1], document, to)
+        if layout is not None:
+            return layout
+        known.undecided()
     root = parse(body)
-    trace, layout, general = _walk(evaluator, stream, root, document, to)
-    if cut is not None and general and known.met_before(cut[0]):
+    trace, layout, decided = _walk(evaluator, stream, root, document, to)
+    if cut is not None and decided is not None and _met_before(known, cut, decided):
         markup, parts = cut
         texts = texts_of_tags(markup, parts)
         if texts is not None:
             places = places_of_attributes(root, parts) if min(trace) < 0 else {}
-            _store(evaluator, stream, cut, trace, layout, texts, places)
+            _store(evaluator, stream, cut, trace, layout, texts, places, root, decided)
     return layout
 
 
@@ -67,7 +79,10 @@ def evaluate_value(
     cut = cut_value(body) if known.credit > 0 or known.pay else None
     stored = known.find(cut)
     if cut is not None and stored is not None:
-        return _leave(evaluator, stored, cut[1], document, to)
+        layout = _leave(evaluator, stored, cut[1], document, to)
+        if layout is not None:
+            return layout
+        known.undecided()
     return _walk_value(evaluator, stream, body, cut, document, to)
 
 
@@ -88,7 +103,10 @@ def evaluate_json(
             cut = cut_value(value)
     stored = known.find(cut)
     if cut is not None and stored is not None:
-        return _leave(evaluator, stored, cut[1], document, to)
+        layout = _leave(evaluator, stored, cut[1], document, to)
+        if layout is not None:
+            return layout
+        known.undecided()
     if cut is None:
         value = json_value(body)
     return _walk_value(evaluator, stream, value, cut, document, to)
@@ -107,11 +125,20 @@ def json_value(body: bytes) -> object:
 
 def _leave(
     evaluator: XPathEvaluator,
-    stored: StructureLayout,
+    stored: Decision | StructureLayout,
     parts: list[str],
     document: int,
     to: Witnesses,
-) -> Layout:
+) -> Layout | None:
+    """Appends the witnesses of a document of a known structure; returns its layout, None where
+    nothing is known with the outcomes that its filters have."""
+    satisfied: list[tuple[int, int, Satisfied]] = []
+    while isinstance(stored, Decision):
+        following = stored.of(parts, evaluator.constants, satisfied)
+        if following is None:
+            return None
+        stored = following
+    to.satisfied += ((document, *one) for one in satisfied)
     layout = stored.layout
     if layout.paths:
         to.leave(document, layout, stored.numbers(parts, evaluator.strings))
@@ -120,15 +147,17 @@ def _leave(
 
 def _walk(
     evaluator: XPathEvaluator, stream: str, root: etree._Element, document: int, to: Witnesses
-) -> tuple[list[int], Layout, bool]:
-    """Appends the witnesses of a document; returns its trace and layout, and whether these hold for
-    all documents of the same structure."""
+) -> tuple[list[int], Layout, list[Decided] | None]:
+    """Appends the witnesses of a document; returns its trace and layout, and what these depend on
+    besides its structure: the outcomes of some tests, None if more than that."""
     trace: list[int] = []
     strings: list[int] = []
     filtering = evaluator.walk(stream, root, trace, strings)
     layout = evaluator.leave(document, trace, strings, filtering, to)
-    chosen = filtering is not None and filtering.chosen
-    return trace, layout, not chosen and len(trace) <= FEW and len(layout.paths) <= MANY_ROWS
+    decided = filtering.decided if filtering is not None else []
+    if len(trace) > FEW or len(layout.paths) > MANY_ROWS:
+        decided = None
+    return trace, layout, decided
 
 
 def _walk_value(
@@ -139,10 +168,21 @@ def _walk_value(
     document: int,
     to: Witnesses,
 ) -> Layout:
-    trace, layout, general = _walk(evaluator, stream, json_tree(value), document, to)
-    if cut is not None and general and evaluator.settle().structures[stream].met_before(cut[0]):
-        _store(evaluator, stream, cut, trace, layout, texts_of_value(value, cut[1]), {})
+    root = json_tree(value)
+    trace, layout, decided = _walk(evaluator, stream, root, document, to)
+    if cut is not None and decided is not None:
+        known = evaluator.settle().structures[stream]
+        if _met_before(known, cut, decided):
+            texts = texts_of_value(value, cut[1])
+            _store(evaluator, stream, cut, trace, layout, texts, {}, root, decided)
     return layout
+
+
+def _met_before(known: StreamStructures, cut: _Cut, decided: Sequence[Decided]) -> bool:
+    """Whether a document of the same structure and outcomes was met before."""
+    if not decided:
+        return known.met_before(cut[0])
+    return known.met_before((cut[0], *[one.holds for one in decided]))
 
 
 def _store(
@@ -153,9 +193,11 @@ def _store(
     layout: Layout,
     texts: list[slice],
     attributes: dict[tuple[int, str], slice],
+    root: etree._Element,
+    decided: Sequence[Decided],
 ) -> None:
-    """Stores the layout of an evaluated document for others of its structure; `texts` are the
-    places of the elements' texts among its parts."""
+    """Stores the layout of an evaluated document for others of its structure and with the same
+    outcomes; `texts` are the places of the elements' texts among its parts."""
     table = evaluator.settle()
     asked: list[Asked] = []
     node, name = -1, ""
@@ -170,4 +212,21 @@ def _store(
             if leaf.functions is not None:
                 asked.append((some, leaf.functions))
     stored = StructureLayout(layout, asked, attributes=bool(attributes))
-    table.structures.store(stream, cut[0], stored, len(trace))
+    comparisons = _comparisons(root, texts, decided) if decided else ()
+    table.structures.store(stream, cut[0], comparisons, stored, len(trace))
+
+
+def _comparisons(
+    root: etree._Element, texts: list[slice], decided: Sequence[Decided]
+) -> list[tuple[Comparison, bool]]:
+    """The tests that were made, on the parts of a document, with their outcomes."""
+    # All elements are kept, so that each is the same object wherever it is met.
+    elements = [*root.iter("*")]
+    text_of = dict(zip(elements, texts, strict=True))
+    comparisons = []
+    for test, element, code, holds in decided:
+        name = test.name if isinstance(test, Plain) else plain_name(test.values)
+        read = [element] if name == "." else element.iterchildren(name)
+        values = tuple([text_of[one] for one in read])
+        comparisons.append((Comparison(test, code, values), holds))
+    return comparisons

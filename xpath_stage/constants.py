@@ -19,7 +19,7 @@ from lxml import etree
 from xscl.xpath_stage.patterns import Family
 from xscl.xpath_stage.values import apply
 
-__all__ = ["Constant", "Constants", "Satisfied"]
+__all__ = ["Constant", "Constants", "Satisfied", "number_of"]
 
 Constant = str | float | tuple[str | float, ...]
 
@@ -31,6 +31,11 @@ _ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator
 
 _nowhere = etree.Element("nowhere")
 _number = etree.XPath("number($text)", smart_strings=False)
+
+
+def number_of(text: str) -> float:
+    """The number that a text is in XPath 1.0; NaN if it is none."""
+    return cast(float, _number(_nowhere, text=text))
 
 
 @dataclass(slots=True)
@@ -121,7 +126,7 @@ def _satisfied(registered: _Registered, values: Iterable[str]) -> Satisfied | No
         values = [value for value in applied if value is not None]
     if not family.number:
         return tuple({value for value in values if value in uses}) or None
-    numbers = [cast(float, _number(_nowhere, text=value)) for value in values]
+    numbers = [number_of(value) for value in values]
     if family.operator == "=":
         return tuple({number for number in numbers if number in uses}) or None
     numbers = [number for number in numbers if number == number]

@@ -10,40 +10,75 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 from lxml import etree
 
 from xscl.xpath_stage.automaton import Automaton
 from xscl.xpath_stage.constants import Constants, Satisfied
 from xscl.xpath_stage.equal_leaves import MANY_ROWS, bounded
-from xscl.xpath_stage.filters import FilterTests
+from xscl.xpath_stage.filters import FilterTests, Plain, plain, plain_name
 from xscl.xpath_stage.layouts import Layout, Witnesses
 from xscl.xpath_stage.leaf_paths import Changes
 from xscl.xpath_stage.live.registered import RegisteredSpines
 from xscl.xpath_stage.parsing.documents import ATTRIBUTE, string_value
 from xscl.xpath_stage.paths import TEXT, PathTable
-from xscl.xpath_stage.patterns import Family, Spine
+from xscl.xpath_stage.patterns import Family, Spine, Test
 from xscl.xpath_stage.strings import Strings
 from xscl.xpath_stage.traces import lay_out
 from xscl.xpath_stage.transitions import DEAD, SKIP, Transitions
 from xscl.xpath_stage.values import apply
 from xscl.xpath_stage.work import Work
 
-__all__ = ["Filtering", "XPathEvaluator"]
+__all__ = ["Decided", "Filtering", "XPathEvaluator"]
+
+
+_MOST_DECIDED = 64
+"""A document with more tests of filters is not compared with others."""
+
+
+class Decided(NamedTuple):
+    """A test that has decided which path a document takes, at an element with that code, and
+    whether it, or any of a family, holds there."""
+
+    test: Family | Plain
+    element: etree._Element
+    code: int
+    holds: bool
 
 
 class Filtering:
-    """The filters of one document: their tests, what holds of families at its nodes, the work that
-    they cause, and whether any filter has `chosen` a path."""
+    """The filters of one document: their tests, what holds of families at its nodes, and the work
+    that they cause.
 
-    __slots__ = ("chosen", "satisfied", "tests", "work")
+    `decided` are the tests that have chosen a path, in order; None where one of them is more than a
+    comparison of an element or its children, or where there are many.
+    """
+
+    __slots__ = ("decided", "satisfied", "tests", "work")
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work or Work()
-        self.chosen = False
+        self.decided: list[Decided] | None = []
         self.satisfied: list[tuple[int, int, Satisfied]] = []
         self.begin()
+
+    def note(
+        self, test: Test, element: etree._Element, attribute: str | None, code: int, holds: bool
+    ) -> None:
+        """Notes a test that was made."""
+        decided = self.decided
+        if decided is None:
+            return
+        compared: Family | Plain | None
+        if isinstance(test, Family):
+            compared = test if test.operator != "holds" and plain_name(test.values) else None
+        else:
+            compared = plain(test)
+        if compared is None or attribute is not None or len(decided) >= _MOST_DECIDED:
+            self.decided = None
+        else:
+            decided.append(Decided(compared, element, code, holds))
 
     def begin(self) -> None:
         """Begins with a tree, or with the next part of one."""
@@ -231,7 +266,6 @@ class XPathEvaluator:
         code: int,
     ) -> int:
         """The path of a node that reaches states with filters."""
-        filtering.chosen = True
         choice = self._table.choices[target]
         # Each filter is tested once, and only where a state depends on it.
         satisfied: list[bool | None] = [None] * len(choice.tests)
@@ -249,6 +283,7 @@ class XPathEvaluator:
                     else:
                         holds = filtering.tests.holds(test, element, attribute)
                     satisfied[place] = holds
+                    filtering.note(choice.tests[place], element, attribute, code, holds)
                 if not holds:
                     break
             else:

@@ -7,23 +7,74 @@ all of them.
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
-from xscl.xpath_stage.constants import Constant
+from xscl.xpath_stage.constants import Constant, number_of
 from xscl.xpath_stage.functions import EXTENSIONS
 from xscl.xpath_stage.parsing.documents import string_value
 from xscl.xpath_stage.patterns import Family, Filter
 from xscl.xpath_stage.work import Work
 
-__all__ = ["FilterTests"]
+__all__ = ["FilterTests", "Plain", "plain", "plain_name"]
 
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 """A path that is one step to children with a name without a namespace."""
+
+
+_PLAIN = re.compile(
+    r"(?P<name>\.|[^\W\d][\w.-]*) (?P<operator>=|!=|<|<=|>|>=) "
+    r"(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\"|(?P<number>-?\d+(?:\.\d+)?))"
+)
+"""A comparison of child elements, or of the node itself, with a constant."""
+
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class Plain(NamedTuple):
+    """A filter that compares the values of the children of a name (`.`: of the node itself) with a
+    constant; it holds if that is true of one of them."""
+
+    name: str
+    operator: str
+    constant: str | float
+
+    def holds(self, values: Iterable[str]) -> bool:
+        """Whether it holds for these values."""
+        compared, constant = _COMPARED[self.operator], self.constant
+        if isinstance(constant, str):
+            return any(compared(value, constant) for value in values)
+        return any(compared(number_of(value), constant) for value in values)
+
+
+@lru_cache(maxsize=100_000)
+def plain(filter: Filter) -> Plain | None:
+    """A filter as a comparison; None if it is more than that.
+
+    >>> plain(Filter("kind = 'k1'"))
+    Plain(name='kind', operator='=', constant='k1')
+    """
+    found = None if filter.positional else _PLAIN.fullmatch(filter.expression)
+    if found is None:
+        return None
+    name, sign, number = found["name"], found["operator"], found["number"]
+    if number is not None:
+        return Plain(name, sign, float(number))
+    constant: str = found["two"] if found["one"] is None else found["one"]
+    # An order compares texts as numbers.
+    return Plain(name, sign, constant) if sign in ("=", "!=") else None
 
 
 class FilterTests:
@@ -89,12 +140,20 @@ def _positions(filter: Filter, prefix: str) -> etree.XPath:
 
 
 @lru_cache(maxsize=100_000)
+def plain_name(path: Filter) -> str | None:
+    """The name of the child elements that a path selects, `.` for the element itself; None of a
+    path that is more than that."""
+    expression = path.expression
+    return expression if expression == "." or _NAME.fullmatch(expression) else None
+
+
+@lru_cache(maxsize=100_000)
 def _reader(path: Filter) -> Callable[[etree._Element], list[str]]:
     """A reader of the string values of a path's nodes; a plain name is read without XPath."""
-    if path.expression == ".":
+    tag = plain_name(path)
+    if tag == ".":
         return lambda element: [string_value(element)]
-    if _NAME.fullmatch(path.expression):
-        tag = path.expression
+    if tag is not None:
         return lambda element: [string_value(child) for child in element.iterchildren(tag)]
     nodes = _positions(path, "")
 

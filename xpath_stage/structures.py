@@ -1,21 +1,34 @@
-"""Structures: documents of one structure have the same layout.
+"""Structures: documents of one structure have the same layout, as far as filters hold alike.
 
-Without filters, the result of a walk is a function of a document's structure.  So it is cached by a
-key of the structure (the markup of a text, the keys of a JSON value).  The next such document is
-neither parsed nor walked: its values are read from the places where the first one's were.
+The result of a walk is a function of a document's structure and of the outcomes of filters.  So it
+is cached by a key of the structure (the markup of a text, the keys of a JSON value), and below that
+by outcomes.  The next such document is neither parsed nor walked: what queries need of it, and what
+filters compare, is read from the places where the first one's values were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
+from typing import Any, NamedTuple
 
+from xscl.xpath_stage.constants import Constants, Satisfied
+from xscl.xpath_stage.filters import Plain
 from xscl.xpath_stage.layouts import Layout
 from xscl.xpath_stage.parsing.markup import attribute_values
+from xscl.xpath_stage.patterns import Family
 from xscl.xpath_stage.strings import Strings
 from xscl.xpath_stage.values import apply
 
-__all__ = ["FEW", "Asked", "StreamStructures", "StructureLayout", "Structures"]
+__all__ = [
+    "FEW",
+    "Asked",
+    "Comparison",
+    "Decision",
+    "StreamStructures",
+    "StructureLayout",
+    "Structures",
+]
 
 FEW = 500
 """Documents with at most so many elements are compared with others."""
@@ -69,9 +82,41 @@ class StructureLayout:
         return numbers
 
 
-class StreamStructures(dict[Hashable, StructureLayout]):
-    """What is known of the structures of one stream's documents; None for a structure of which
-    nothing can be known.
+class Comparison(NamedTuple):
+    """A test at the element with that code, given the parts of each value that it compares."""
+
+    test: Family | Plain
+    code: int
+    values: tuple[slice, ...]
+
+
+class Decision:
+    """The documents of a structure that differ in the outcome of a comparison, with what is known
+    of those for which it holds and of the others."""
+
+    __slots__ = ("comparison", "outcomes")
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.outcomes: dict[bool, Decision | StructureLayout] = {}
+
+    def of(
+        self, parts: list[str], constants: Constants, satisfied: list[tuple[int, int, Satisfied]]
+    ) -> Decision | StructureLayout | None:
+        """What is known of a document with these parts; what holds there is added to the
+        `satisfied`."""
+        test, code, places = self.comparison
+        values = ["".join(parts[some]) for some in places]
+        if isinstance(test, Plain):
+            return self.outcomes.get(test.holds(values))
+        found = constants.satisfied(test, values)
+        if found is not None:
+            satisfied.append((code, *found))
+        return self.outcomes.get(found is not None)
+
+
+class StreamStructures(dict[Hashable, Decision | StructureLayout]):
+    """What is known of the structures of one stream's documents.
 
     Where structures are rarely repeated, they are not compared for a while: `pay` returns whether
     to compare, and counts down; comparing pays while there is `credit`.
@@ -94,14 +139,18 @@ class StreamStructures(dict[Hashable, StructureLayout]):
             self.credit = _CREDIT // 10
         return False
 
-    def find(self, cut: tuple[Hashable, list[str]] | None) -> StructureLayout | None:
-        """The layout of a document with these parts, if its structure is known."""
+    def find(self, cut: tuple[Hashable, list[str]] | None) -> Decision | StructureLayout | None:
+        """What is known of a document with these parts."""
         stored = self.get(cut[0]) if cut is not None else None
         if stored is None:
             self.credit -= self.credit > 0
         elif self.credit < _CREDIT:
             self.credit += 1
         return stored
+
+    def undecided(self) -> None:
+        """The structure was known, but not with these outcomes: comparing has not paid."""
+        self.credit = max(0, self.credit - 2)
 
     def met_before(self, structure: Hashable) -> bool:
         """Whether a document of a structure, or one with its hash, was met before.  Most structures
@@ -130,13 +179,27 @@ class Structures(dict[str, StreamStructures]):
         return of
 
     def store(
-        self, stream: str, structure: Hashable, stored: StructureLayout, elements: int
+        self,
+        stream: str,
+        structure: Hashable,
+        comparisons: Sequence[tuple[Comparison, bool]],
+        stored: StructureLayout,
+        elements: int,
     ) -> None:
-        """Caches the layout of a document with so many elements."""
+        """Caches the layout of a document with so many elements, for those of its structure for
+        which the same comparisons hold."""
         if self._elements > _MOST_CACHED:
             self.drop_all()
-        self[stream][structure] = stored
-        self._elements += elements
+        self._elements += elements + len(comparisons)
+        known: dict[Any, Decision | StructureLayout] = self[stream]
+        place: object = structure
+        for comparison, holds in comparisons:
+            at = known.setdefault(place, Decision(comparison))
+            if not isinstance(at, Decision) or at.comparison != comparison:
+                # Its tests were made in another order.
+                return
+            known, place = at.outcomes, holds
+        known[place] = stored
 
     def drop_all(self) -> None:
         """Drops all structures: a path may have changed its meaning."""

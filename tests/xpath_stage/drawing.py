@@ -40,6 +40,11 @@ CONDITIONS = [
     "count(*) = 1",
     "b[2]",
     "b = c",
+    "b = '1'",
+    "a != '2'",
+    "b > 1",
+    "a <= 1",
+    ". >= 2",
     "@k = b",
     "string-length(.) > 1",
     "text() and not(@k)",
@@ -48,6 +53,7 @@ CONDITIONS = [
 POSITIONS = ["1", "2", "last()", "last() - 1", "b", "@k", ". = '1'", ". != '1'"]
 ON_ATTRIBUTES = [". = '1'", ". != ''", "number(.) >= 1", "string-length(.) = 0", "not(. = '2')"]
 ATTRIBUTE_POSITIONS = ["1", "last()", ". = '1'"]
+BEFORE, AFTER = "<!--before--><?before it?>", "<!--after-->"
 VALUES = [
     None,
     (),
@@ -79,7 +85,7 @@ documents = st.recursive(
     st.builds(_element, st.sampled_from(NAMES), _attributes, _text.map(escape).map(lambda t: [t])),
     _elements,
     max_leaves=12,
-).map(lambda root: f"<!--before--><?before it?>{root}<!--after-->")
+).map(lambda root: f"{BEFORE}{root}{AFTER}")
 """Elements with repeated names, some in a namespace; attributes, text, and what is no node."""
 
 

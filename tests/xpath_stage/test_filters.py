@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from lxml import etree
 
 from tests.drawn import drawn
@@ -17,7 +18,7 @@ from tests.xpath_stage.drawing import (
     documents,
 )
 from xscl.xpath_stage import Filter, parse
-from xscl.xpath_stage.filters import FilterTests
+from xscl.xpath_stage.filters import FilterTests, plain
 from xscl.xpath_stage.work import Work
 
 
@@ -31,6 +32,67 @@ def test_conditions_hold_where_xpath_selects(text: str) -> None:
         for element in root.iter("*"):
             retained = tests.holds(Filter(condition, PREFIXES), element, None)
             assert retained == (element in holding), condition
+
+
+_VALUES = st.sampled_from(
+    [
+        "",
+        " ",
+        "0",
+        "1",
+        "01",
+        "1.0",
+        " 1 ",
+        "-1",
+        "- 1",
+        "+1",
+        "1e0",
+        ".5",
+        "1.",
+        "x",
+        "é",
+        "NaN",
+        "1 2",
+    ]
+)
+
+
+@given(
+    st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
+    st.sampled_from(["'1'", "''", "'x'", '"1"', "1", "0.5", "-1", "1.0", "01"]),
+    st.lists(_VALUES, max_size=3),
+)
+@drawn(300)
+def test_a_plain_comparison_holds_where_xpath_says_so(
+    sign: str, constant: str, values: list[str]
+) -> None:
+    root = etree.Element("r")
+    for value in values:
+        etree.SubElement(root, "v").text = value
+    compared = plain(Filter(f"v {sign} {constant}"))
+    if constant[0] in "'\"" and sign not in ("=", "!="):
+        assert compared is None
+        return
+    assert compared is not None
+    assert compared.holds(values) == root.xpath(f"boolean(v {sign} {constant})")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "@v = '1'",
+        "v",
+        "p:v = '1'",
+        "v = w",
+        "v = '1' and w",
+        "not(v = '1')",
+        "v[1] = '1'",
+        "v + 1 = 2",
+    ],
+)
+def test_what_is_more_than_a_plain_comparison(condition: str) -> None:
+    assert plain(Filter(condition, PREFIXES)) is None
+    assert plain(Filter("v = '1'", positional=True)) is None
 
 
 @given(documents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from itertools import product
@@ -10,11 +11,24 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from tests.drawn import drawn
-from tests.xpath_stage.drawing import Oracle, Stage, documents, spines
+from tests.xpath_stage.drawing import AFTER, BEFORE, Oracle, Stage, documents, spines
 from tests.xpath_stage.test_evaluator import check, spine
-from xscl.xpath_stage import Spine, Strings, Witnesses, XPathEvaluator, evaluate_text
+from xscl.xpath_stage import (
+    Filter,
+    Spine,
+    Step,
+    Strings,
+    Witnesses,
+    XPathEvaluator,
+    evaluate_text,
+)
+from xscl.xpath_stage.structures import Decision
 
 _TEXT = re.compile(r">([^<>]+)<")
+
+TEXTS = ["1", "2", " 2 ", "10", "x", "é"]
+
+COMPARED = ["b = '1'", "a != '2'", "b > 1", "a <= 1", ". >= 2", ". = 'x'", "c = 10"]
 
 
 def retold(text: str, number: int) -> str:
@@ -37,6 +51,33 @@ def test_the_next_of_a_structure_is_like_one_that_comes_alone(
         for number in range(3):
             found += sum(check(stage, known, retold(text, number)) for text in texts)
     event("witnesses" if found else "none")
+
+
+compared = st.builds(
+    lambda name, condition: Spine("S", (Step("descendant", name, (Filter(condition),)),), (0,), ()),
+    st.sampled_from("abr*"),
+    st.sampled_from(COMPARED),
+)
+
+
+@given(
+    st.lists(compared | spines(), min_size=1, max_size=4),
+    st.lists(compared, min_size=1, max_size=2),
+    documents.map(lambda text: f"<r><a>1</a>{text[len(BEFORE) : -len(AFTER)]}<b>1</b></r>"),
+    st.randoms(use_true_random=False),
+)
+@drawn(150)
+def test_filters_see_the_texts_of_each_document(
+    asked: list[Spine], later: list[Spine], text: str, dice: random.Random
+) -> None:
+    """Of many documents of one structure, whatever filters hold of: libxml2 is asked of each."""
+    stage = Stage()
+    for known in (asked, [*asked, *later]):
+        for _ in range(8):
+            others = _TEXT.sub(lambda found: f">{found[1].strip() and dice.choice(TEXTS)}<", text)
+            check(stage, known, others)
+    met = stage.evaluator.paths.structures["S"].values()
+    event("decided" if any(isinstance(one, Decision) for one in met) else "not decided")
 
 
 def test_the_texts_of_the_next_document_are_its_own() -> None:
