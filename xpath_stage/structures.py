@@ -42,6 +42,9 @@ _MET = 100_000
 _STREAMS = 1_000
 """The maximal number of streams with structures."""
 
+_MOST_VALUES = 1_000
+"""The maximal number of values whose comparisons are cached in one place."""
+
 _CREDIT = 1_000
 """After so many documents in a row with new structures, structures count as rarely repeated."""
 
@@ -92,13 +95,22 @@ class Comparison(NamedTuple):
 
 class Decision:
     """The documents of a structure that differ in the outcome of a comparison, with what is known
-    of those for which it holds and of the others."""
+    of those for which it holds and of the others.
 
-    __slots__ = ("comparison", "outcomes")
+    All comparisons in a row of the same values are made once for each distinct value.
+    """
+
+    __slots__ = ("_of_values", "_part", "comparison", "outcomes")
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
         self.outcomes: dict[bool, Decision | StructureLayout] = {}
+        self._of_values: dict[Hashable, Decision | StructureLayout] = {}
+        self._part: int | None = None
+        """The part that is the only value, if it is."""
+        if len(comparison.values) == 1:
+            (value,) = comparison.values
+            self._part = value.start if value.stop - value.start == 1 else None
 
     def of(
         self, parts: list[str], constants: Constants, satisfied: list[tuple[int, int, Satisfied]]
@@ -106,13 +118,30 @@ class Decision:
         """What is known of a document with these parts; what holds there is added to the
         `satisfied`."""
         test, code, places = self.comparison
-        values = ["".join(parts[some]) for some in places]
+        values = ("".join(parts[some]) for some in places)
         if isinstance(test, Plain):
-            return self.outcomes.get(test.holds(values))
+            one = self._part
+            return self._after((parts[one],) if one is not None else tuple(values))
         found = constants.satisfied(test, values)
         if found is not None:
             satisfied.append((code, *found))
         return self.outcomes.get(found is not None)
+
+
+    def _after(self, values: tuple[str, ...]) -> Decision | StructureLayout | None:
+        """What is known after all comparisons in a row of these values."""
+        known = self._of_values.get(values)
+        if known is not None:
+            return known
+        at: Decision | StructureLayout | None = self
+        while isinstance(at, Decision) and at.comparison.values == self.comparison.values:
+            test = at.comparison.test
+            if not isinstance(test, Plain):
+                break
+            at = at.outcomes.get(test.holds(values))
+        if at is not None and len(self._of_values) < _MOST_VALUES:
+            self._of_values[values] = at
+        return at
 
 
 class StreamStructures(dict[Hashable, Decision | StructureLayout]):

@@ -1,0 +1,101 @@
+"""Documents of few structures under filters: an engine that cuts them finds what one finds that
+parses and walks each."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from tests.drawn import seeded, times
+from xscl import Engine
+from xscl.xpath_stage.structures import Decision, StreamStructures
+
+CONDITIONS = [
+    "kind = 'a'",
+    "kind = 'b'",
+    "n > 2",
+    "n <= 1",
+    "n = 3",
+    "tag != 'x'",
+    "kind = 'a' and n > 1",
+    "lower-case(kind) = 'a'",
+    "who/name = 'p'",
+    "not(tag)",
+]
+
+
+def queries(draw: random.Random) -> list[str]:
+    def block(number: int) -> str:
+        name = draw.choice(["json", "json", "item"])
+        return name + "".join(f"[{one}]" for one in draw.sample(CONDITIONS, number))
+
+    def query(form: int) -> str:
+        left, right = (block(draw.choice([1, 1, 2])) for _ in "ab")
+        return (
+            f"S/{left}[./who->w] FOLLOWED BY {{w = v, 30 s}} S/{right}[./who->v]",
+            f"PATTERN SEQ(S/{left} a, S/{right} b) "
+            "WHERE skip_till_next_match { [kind] } WITHIN 20 s",
+            f"S//{left}",
+            f"S//{left}[./tag->t] JOIN {{t = u, 30 s}} S//{right}[./tag->u]",
+        )[form]
+
+    return [f"-- name: q{n}\n{query(draw.randrange(4))}" for n in range(draw.randint(3, 8))]
+
+
+def envelope(draw: random.Random, number: int) -> dict[str, object]:
+    kind, size, shape = draw.choice("abcA"), draw.randrange(6), draw.randrange(3)
+    one: dict[str, object] = {
+        "stream": "S",
+        "id": str(number),
+        "timestamp": number - draw.choice([0, 0, 3]),
+    }
+    if draw.random() < 0.4:
+        tag = f"<tag>{draw.choice(['x', 'y', ''])}</tag>" if shape else ""
+        name = draw.choice(["item", "item k='1'"])
+        who = draw.choice("pqr")
+        text = f"<{name}><kind>{kind}</kind><n>{size}</n><who>{who}</who>{tag}</item>"
+        return one | {"xml": text}
+    value: dict[str, object] = {"kind": kind, "n": size}
+    value["who"] = {"name": draw.choice("pq")} if shape == 2 else draw.choice("pqr")
+    if shape:
+        value["tag"] = draw.choice(["x", "y", "", ["x", "y"]])
+    return one | {"json": value if draw.random() < 0.5 else json.dumps(value).encode()}
+
+
+def found(seed: float) -> tuple[list[str], bool]:
+    """The ids of all matches, and whether any document was told from others by what filters
+    compare."""
+    draw = random.Random(seed)
+    texts = queries(draw)
+    ids: list[str] = []
+    with Engine(lateness=5) as engine:
+        for text in texts:
+            engine.load(text)
+        for number in range(100):
+            if number == 50:
+                later = texts[0].replace("q0", "later").replace("'a'", "'b'")
+                engine.load(later, history=True)
+            ids += sorted(one.id for one in engine.publish_many([envelope(draw, number)]))
+        ids += sorted(one.id for one in engine.flush())
+        known = engine._evaluation._xpath.paths.structures.values()
+        decided = any(isinstance(one, Decision) for some in known for one in some.values())
+    return ids, decided
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("part", range(2))
+def test_what_is_cut_is_found_as_what_is_walked(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = seeded("filtered structures", part)
+    matches = decisions = 0
+    for _ in range(times(6)):
+        seed = drawn.random()
+        ids, decided = found(seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(StreamStructures, "find", lambda self, cut: None)
+            assert found(seed)[0] == ids, seed
+        matches += len(ids)
+        decisions += decided
+    assert matches
+    assert decisions
