@@ -28,7 +28,7 @@ _NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 _PLAIN = re.compile(
-    r"(?P<name>\.|[^\W\d][\w.-]*) (?P<operator>=|!=|<|<=|>|>=) "
+    r"(?P<name>\.|(?:\./)?[^\W\d][\w.-]*) (?P<operator>=|!=|<|<=|>|>=) "
     r"(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\"|(?P<number>-?\d+(?:\.\d+)?))"
 )
 """A comparison of child elements, or of the node itself, with a constant."""
@@ -69,7 +69,7 @@ def plain(filter: Filter) -> Plain | None:
     found = None if filter.positional else _PLAIN.fullmatch(filter.expression)
     if found is None:
         return None
-    name, sign, number = found["name"], found["operator"], found["number"]
+    name, sign, number = found["name"].removeprefix("./"), found["operator"], found["number"]
     if number is not None:
         return Plain(name, sign, float(number))
     constant: str = found["two"] if found["one"] is None else found["one"]
@@ -143,7 +143,7 @@ def _positions(filter: Filter, prefix: str) -> etree.XPath:
 def plain_name(path: Filter) -> str | None:
     """The name of the child elements that a path selects, `.` for the element itself; None of a
     path that is more than that."""
-    expression = path.expression
+    expression = path.expression.removeprefix("./")
     return expression if expression == "." or _NAME.fullmatch(expression) else None
 
 

@@ -127,7 +127,6 @@ class Decision:
             satisfied.append((code, *found))
         return self.outcomes.get(found is not None)
 
-
     def _after(self, values: tuple[str, ...]) -> Decision | StructureLayout | None:
         """What is known after all comparisons in a row of these values."""
         known = self._of_values.get(values)

@@ -74,6 +74,7 @@ def test_a_plain_comparison_holds_where_xpath_says_so(
         assert compared is None
         return
     assert compared is not None
+    assert compared == plain(Filter(f"./v {sign} {constant}"))
     assert compared.holds(values) == root.xpath(f"boolean(v {sign} {constant})")
 
 
