@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -174,13 +175,21 @@ def batches(documents: Sequence[Mapping[str, Any]], size: int) -> Iterator[Envel
         yield documents[start : start + size]
 
 
-def within(limit: float, database: duckdb.DuckDBPyConnection, run: Callable[[], T]) -> T | None:
+def within(
+    limit: float,
+    database: duckdb.DuckDBPyConnection | sqlite3.Connection,
+    run: Callable[[], T],
+) -> T | None:
     """What a run in a database results in; None if it had to be interrupted."""
     timer = threading.Timer(limit, database.interrupt)
     timer.start()
     try:
         return run()
     except duckdb.InterruptException:
+        return None
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
         return None
     finally:
         timer.cancel()
