@@ -8,9 +8,9 @@ tests nodes: `functions` adds what XPath 1.0 lacks, `constants` finds the consta
 
 The walk leaves a trace (`traces`), from which the rows of a layout follow (`layouts`,
 `equal_leaves`).  Documents of one structure share a layout, as far as filters hold alike
-(`structures`); the next such document is only cut (`bodies`), not parsed.  Spines come and go while documents flow: `live.registered`
-counts them, `live.upkeep` updates the paths.  `values` has functions on strings, `parsing` builds
-trees and cuts texts.
+(`structures`); the next such document is only cut (`bodies`), not parsed.  Spines come and go while
+documents flow: `live.registered` counts them, `live.upkeep` updates the paths.  `values` has
+functions on strings, `parsing` builds trees and cuts texts.
 """
 
 from xscl.xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
