@@ -88,8 +88,9 @@ def test_commands_have_options_that_exist() -> None:
     used = 0
     for line in lines:
         words = shlex.split(re.sub(r"\s#.*", "", line))
-        known = of_join if words[:2] == ["xscl", "join"] else of_ingest
-        if words[:2] in (["xscl", "ingest"], ["xscl", "join"]) and "status" not in words:
+        known = of_join if words[:3] == ["xscl", "spark", "run"] else of_ingest
+        of_xscl = words[:2] == ["xscl", "ingest"] or words[:3] == ["xscl", "spark", "run"]
+        if of_xscl and "status" not in words:
             options = words[2:]
         elif words[:1] == ["spark-submit"]:
             script = next(n for n, word in enumerate(words) if word.endswith(("$INGEST", ".py")))
