@@ -20,10 +20,11 @@ MATCHES = """
     CREATE TABLE found (name STRING, id STRING)
     WITH ('connector' = 'filesystem', 'path' = '{}', 'format' = 'csv')
 """
+# A column of each has a name of its own: Flink takes two that differ in WITHIN alone for one.
 SEQUENCE = """
-    SELECT '{name}', T.first_id FROM event MATCH_RECOGNIZE (
+    SELECT '{name}', T.first_of_{name} FROM event MATCH_RECOGNIZE (
         PARTITION BY who ORDER BY moment
-        MEASURES A.id AS first_id, B.id AS second_id
+        MEASURES A.id AS first_of_{name}, B.id AS second_id
         ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A X*? B) WITHIN {interval}
         DEFINE A AS A.kind = '{first}', B AS B.kind = '{second}' AND B.amount > A.amount
