@@ -51,12 +51,8 @@ def evaluate_text(
     """
     known = evaluator.settle().structures[stream]
     cut = cut_text(body) if known.credit > 0 or known.pay else None
-    stored = known.find(cut)
-    if cut is not None and stored is not None:
-        layout = _leave(evaluator, stored, cut[1], document, to)
-        if layout is not None:
-            return layout
-        known.undecided()
+    if (layout := _leave(evaluator, known, cut, document, to)) is not None:
+        return layout
     root = parse(body)
     trace, layout, decided = _walk(evaluator, stream, root, document, to)
     if cut is not None and decided is not None and _met_before(known, cut, decided):
@@ -77,12 +73,8 @@ def evaluate_value(
         return _NOTHING
     known = table.structures[stream]
     cut = cut_value(body) if known.credit > 0 or known.pay else None
-    stored = known.find(cut)
-    if cut is not None and stored is not None:
-        layout = _leave(evaluator, stored, cut[1], document, to)
-        if layout is not None:
-            return layout
-        known.undecided()
+    if (layout := _leave(evaluator, known, cut, document, to)) is not None:
+        return layout
     return _walk_value(evaluator, stream, body, cut, document, to)
 
 
@@ -101,12 +93,8 @@ def evaluate_json(
         with suppress(ValueError):
             value = orjson.loads(body)
             cut = cut_value(value)
-    stored = known.find(cut)
-    if cut is not None and stored is not None:
-        layout = _leave(evaluator, stored, cut[1], document, to)
-        if layout is not None:
-            return layout
-        known.undecided()
+    if (layout := _leave(evaluator, known, cut, document, to)) is not None:
+        return layout
     if cut is None:
         value = json_value(body)
     return _walk_value(evaluator, stream, value, cut, document, to)
@@ -125,17 +113,22 @@ def json_value(body: bytes) -> object:
 
 def _leave(
     evaluator: XPathEvaluator,
-    stored: Decision | StructureLayout,
-    parts: list[str],
+    known: StreamStructures,
+    cut: _Cut | None,
     document: int,
     to: Witnesses,
 ) -> Layout | None:
     """Appends the witnesses of a document of a known structure; returns its layout, None where
-    nothing is known with the outcomes that its filters have."""
+    nothing is known of its structure with the outcomes that its filters have."""
+    stored = known.find(cut)
+    if cut is None or stored is None:
+        return None
+    parts = cut[1]
     satisfied: list[tuple[int, int, Satisfied]] = []
     while isinstance(stored, Decision):
         following = stored.of(parts, evaluator.constants, satisfied)
         if following is None:
+            known.undecided()
             return None
         stored = following
     to.satisfied += ((document, *one) for one in satisfied)
@@ -180,8 +173,6 @@ def _walk_value(
 
 def _met_before(known: StreamStructures, cut: _Cut, decided: Sequence[Decided]) -> bool:
     """Whether a document of the same structure and outcomes was met before."""
-    if not decided:
-        return known.met_before(cut[0])
     return known.met_before((cut[0], *[one.holds for one in decided]))
 
 

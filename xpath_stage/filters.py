@@ -28,7 +28,7 @@ _NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 _PLAIN = re.compile(
-    r"(?P<name>\.|(?:\./)?[^\W\d][\w.-]*) (?P<operator>=|!=|<|<=|>|>=) "
+    rf"(?P<name>\.|(?:\./)?{_NAME.pattern}) (?P<operator>=|!=|<|<=|>|>=) "
     r"(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\"|(?P<number>-?\d+(?:\.\d+)?))"
 )
 """A comparison of child elements, or of the node itself, with a constant."""
