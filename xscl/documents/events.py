@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLACES",
+    "WHOLE",
     "Event",
     "EventNode",
     "EventNodes",
@@ -78,6 +79,8 @@ class EventType:
     def node(self, row: OperatorRow) -> EventNode:
         """The nodes of a row."""
         output, *bound = [row.codes[column] for column in self.columns]
+        if not (output or bound):
+            return WHOLE
         return EventNode(output, tuple(sorted(zip(self.variables, bound, strict=True))))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,9 @@ from lxml import etree
 from tests.drawn import drawn
 from tests.xpath_stage.parsing.test_json_documents import VALUES
 from xscl.documents.attributes import Node, reached, text_of_node
-from xscl.documents.columns import Columns
+from xscl.documents.columns import Columns, values_in
+from xscl.documents.document import Document
+from xscl.documents.trees import Trees, content_of, nodes_of
 from xscl.pattern_stage.values.terms import EVERYTHING, Attribute, Form, Slot
 from xscl.xpath_stage import MalformedDocument, double_of, encode_name, json_tree
 
@@ -106,6 +109,24 @@ def test_of_json_as_its_tree_has_them(value: Any, slots: list[Slot]) -> None:
         return
     of_tree = of_node(root, slots)
     assert repr(of_value(value, slots)) == repr(of_tree)
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=3) | VALUES, SLOTS, st.lists(STEPS, max_size=3))
+@example({"a": [], "b": [None, 1], "item": {"a": 1}}, [], [("a",), ("b",), ("item",)])
+@drawn(100)
+def test_values_and_all_attributes_of_json_as_its_tree_has_them(
+    value: Any, slots: list[Slot], more: list[tuple[str, ...]]
+) -> None:
+    """Of retained documents, the nodes of which an event query reads."""
+    document = Document(5, "S", "d", 4, json.dumps(value).encode(), True, Trees())
+    try:
+        output = nodes_of(document, 0).element(0), None
+    except MalformedDocument:
+        return
+    slots = [*slots, EVERYTHING, *(Slot(Attribute(steps), Form.VALUE) for steps in more if steps)]
+    (event,) = Columns([slots]).of_node(output, {}, values_in(document), 3, 4, 5, "d")
+    read = Columns([slots]).of_values([content_of(document)], [3], [4], [5], ["d"])
+    assert repr(read) == repr([[event]])
 
 
 @given(

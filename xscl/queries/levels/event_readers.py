@@ -10,7 +10,7 @@ from xscl.documents.attributes import Node
 from xscl.documents.columns import Columns, values_in
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.documents.events import PLACES, Event, EventNodes, EventType, TypedEvents
+from xscl.documents.events import PLACES, WHOLE, Event, EventNodes, EventType, TypedEvents
 from xscl.documents.trees import content_of, parsed
 from xscl.queries.levels.consistency import Controller, PlanController
 
@@ -111,24 +111,14 @@ class EventReaders:
         ids and times, and where some bear intervals their starts; without `columns` not those of
         event queries."""
         some, reader = self._reading(self._of_whole, stream, columns=columns)
-        events = [number << PLACES for number in numbers]
-        read = reader.of_values(values, starts or times, times, events, ids) if some else ()
-        for (holder, kind), of_holder in zip(some, read, strict=True):
-            yield holder, kind, of_holder
+        yield from _of_values(some, reader, values, numbers, ids, times, starts or times)
 
     def of_documents(
         self, stream: str, documents: Sequence[Document], *, columns: bool = True
     ) -> Iterator[TypedEvents]:
         """The same of the documents."""
-        return self.of_values(
-            stream,
-            [one.body if type(one.body) is dict else content_of(one) for one in documents],
-            [one.number for one in documents],
-            [one.id for one in documents],
-            [one.time for one in documents],
-            [one.time if one.start is None else one.start for one in documents],
-            columns=columns,
-        )
+        some, reader = self._reading(self._of_whole, stream, columns=columns)
+        yield from _of_json(some, reader, documents)
 
     def of_whole(self, document: Document, *, columns: bool = True) -> Iterator[TypedEvents]:
         """The events that a document is, as such; those of event queries unless these have them
@@ -156,10 +146,14 @@ class EventReaders:
         some, reader = self._reading(self._of_parts, kind.number, columns=columns)
         value_of: Any = None
         of: Document | None = None
+        whole: list[Document] = []
         for row in rows if some else ():
             (number,) = row.documents
             document = held[number]
             node = kind.node(row)
+            if document.json and node is WHOLE:
+                whole.append(document)
+                continue
             output, bound = self._nodes.found(document, node)
             if reader.valued and document is not of:
                 of, value_of = document, values_in(document)
@@ -167,6 +161,8 @@ class EventReaders:
             read = self._of_node(reader, document, output, bound, event, value_of)
             for (holder, number_of_type), one in zip(some, read, strict=True):
                 yield holder, number_of_type, [one]
+        if whole:
+            yield from _of_json(some, reader, whole)
 
     @staticmethod
     def _of_node(
@@ -180,3 +176,34 @@ class EventReaders:
         end = document.time
         start = end if document.start is None else document.start
         return reader.of_node(output, bound, value_of, start, end, event, document.id)
+
+
+def _of_json(
+    some: Sequence[_Read], reader: Columns, documents: Sequence[Document]
+) -> Iterator[TypedEvents]:
+    """The events that JSON documents are, as such, for some who read them."""
+    return _of_values(
+        some,
+        reader,
+        [one.body if type(one.body) is dict else content_of(one) for one in documents],
+        [one.number for one in documents],
+        [one.id for one in documents],
+        [one.time for one in documents],
+        [one.time if one.start is None else one.start for one in documents],
+    )
+
+
+def _of_values(
+    some: Sequence[_Read],
+    reader: Columns,
+    values: Sequence[object],
+    numbers: Iterable[int],
+    ids: Sequence[str],
+    times: Sequence[int],
+    starts: Sequence[int],
+) -> Iterator[TypedEvents]:
+    """The same, given their values, numbers, ids, times and starts."""
+    events = [number << PLACES for number in numbers]
+    read = reader.of_values(values, starts, times, events, ids) if some else ()
+    for (holder, kind), of_holder in zip(some, read, strict=True):
+        yield holder, kind, of_holder
