@@ -10,8 +10,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # The tests start many Pythons, each of which would else compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# What waits for clocks, servers and other processes is much of the tests: two workers more than cores.
-WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 2 : 6)))
+# What waits for clocks, servers and other processes is much of the tests: three workers more than cores.
+WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 3 : 6)))
 SHARED_OUT := --numprocesses $(WORKERS) --dist loadgroup
 # What each worker would compile else, all at the same time.
 COMPILED = $(BIN)/python -m pytest --quiet --collect-only > /dev/null

@@ -20,7 +20,7 @@ __all__ = ["CHOSEN", "DRAW", "SEED", "drawn", "seeded", "times", "turn"]
 
 T = TypeVar("T")
 
-DRAW = float(os.environ.get("XSCL_DRAW", "0.5"))
+DRAW = float(os.environ.get("XSCL_DRAW", "0.25"))
 
 CHOSEN = "XSCL_SEED" in os.environ
 """Whether the caller has chosen the seed."""

@@ -80,7 +80,8 @@ def test_a_batch_that_is_interrupted(grouped: Any) -> None:
     assert closed > TRIALS // 10
 
 
-LARGE = batch("l", "abc" * 40)
+LARGE = batch("l", "abc" * 4 + "d" * 90)
+"""So many that no cycles are looked for meanwhile."""
 STEPS = [*SECOND, {"retract": "s1", "stream": "S"}, *THIRD]
 CALLS: dict[str, Callable[[xscl.Engine], Sequence[Any]]] = {
     "publish": lambda engine: engine.publish("S", "<c><y>1</y></c>", id="p", timestamp=9),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import xscl
+from tests.drawn import turn
 
 Coming = tuple[str, float, str]
 Disturbance = Callable[[xscl.Engine, Path], xscl.Engine]
@@ -186,7 +187,8 @@ SECOND = {
 
 @pytest.mark.parametrize("second", SECOND)
 @pytest.mark.parametrize("first", FIRST)
-@pytest.mark.parametrize("advances", [False, True])
+@pytest.mark.drawn
+@pytest.mark.parametrize("advances", turn([False, True]))
 @pytest.mark.parametrize("again", [nothing, restart])
 def test_event_queries_look_back_whatever_others_read(
     first: str, second: str, again: Disturbance, advances: bool, tmp_path: Path
