@@ -30,10 +30,17 @@ from xscl.xpath_stage.parsing.json_documents import (
     number_text,
 )
 from xscl.xpath_stage.parsing.json_shapes import are_flat, plain_copies, read_exactly
-from xscl.xpath_stage.parsing.markup import written_as_it_is
+from xscl.xpath_stage.parsing.markup import (
+    LONGEST,
+    attribute_values,
+    cut_text,
+    places_of_nodes,
+    written_as_it_is,
+)
 from xscl.xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xscl.xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xscl.xpath_stage.strings import Strings
+from xscl.xpath_stage.structures import StreamStructures
 from xscl.xpath_stage.texts import likeness
 from xscl.xpath_stage.texts.likeness import MEASURES, Alike, alike_of
 from xscl.xpath_stage.values import apply, double_of
@@ -42,6 +49,7 @@ from xscl.xpath_stage.work import ExcessiveDocument
 __all__ = [
     "ATTRIBUTE",
     "EXTENSIONS",
+    "LONGEST",
     "MEASURES",
     "NO_XML",
     "PIECE",
@@ -61,6 +69,7 @@ __all__ = [
     "Satisfied",
     "Spine",
     "Step",
+    "StreamStructures",
     "Strings",
     "Test",
     "Witnesses",
@@ -68,7 +77,9 @@ __all__ = [
     "alike_of",
     "apply",
     "are_flat",
+    "attribute_values",
     "compared",
+    "cut_text",
     "decode_name",
     "double_of",
     "encode_name",
@@ -83,6 +94,7 @@ __all__ = [
     "likeness",
     "number_text",
     "parse",
+    "places_of_nodes",
     "plain_copies",
     "read_exactly",
     "string_value",

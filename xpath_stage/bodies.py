@@ -27,7 +27,7 @@ from xscl.xpath_stage.structures import (
     Asked,
     Comparison,
     Decision,
-    StreamStructures,
+    Outcomes,
     StructureLayout,
 )
 from xscl.xpath_stage.transitions import DEAD
@@ -113,7 +113,7 @@ def json_value(body: bytes) -> object:
 
 def _leave(
     evaluator: XPathEvaluator,
-    known: StreamStructures,
+    known: Outcomes,
     cut: _Cut | None,
     document: int,
     to: Witnesses,
@@ -171,7 +171,7 @@ def _walk_value(
     return layout
 
 
-def _met_before(known: StreamStructures, cut: _Cut, decided: Sequence[Decided]) -> bool:
+def _met_before(known: Outcomes, cut: _Cut, decided: Sequence[Decided]) -> bool:
     """Whether a document of the same structure and outcomes was met before."""
     return known.met_before((cut[0], *[one.holds for one in decided]))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from xscl.xpath_stage.constants import Constants, Satisfied
 from xscl.xpath_stage.filters import Plain
@@ -25,6 +25,7 @@ __all__ = [
     "Asked",
     "Comparison",
     "Decision",
+    "Outcomes",
     "StreamStructures",
     "StructureLayout",
     "Structures",
@@ -47,6 +48,8 @@ _MOST_VALUES = 1_000
 
 _CREDIT = 1_000
 """After so many documents in a row with new structures, structures count as rarely repeated."""
+
+Known = TypeVar("Known")
 
 Asked = tuple[slice, tuple[str, ...]]
 """A value that a query needs: the parts of a document that compose it, and the functions to apply
@@ -143,7 +146,7 @@ class Decision:
         return at
 
 
-class StreamStructures(dict[Hashable, Decision | StructureLayout]):
+class StreamStructures(dict[Hashable, Known], Generic[Known]):
     """What is known of the structures of one stream's documents.
 
     Where structures are rarely repeated, they are not compared for a while: `pay` returns whether
@@ -167,7 +170,7 @@ class StreamStructures(dict[Hashable, Decision | StructureLayout]):
             self.credit = _CREDIT // 10
         return False
 
-    def find(self, cut: tuple[Hashable, list[str]] | None) -> Decision | StructureLayout | None:
+    def find(self, cut: tuple[Hashable, list[str]] | None) -> Known | None:
         """What is known of a document with these parts."""
         stored = self.get(cut[0]) if cut is not None else None
         if stored is None:
@@ -193,17 +196,21 @@ class StreamStructures(dict[Hashable, Decision | StructureLayout]):
         return False
 
 
-class Structures(dict[str, StreamStructures]):
+Outcomes = StreamStructures[Decision | StructureLayout]
+"""What is known of the documents of each structure, by the outcomes of comparisons."""
+
+
+class Structures(dict[str, Outcomes]):
     """The known structures, by stream, as long as paths keep their meaning."""
 
     def __init__(self) -> None:
         super().__init__()
         self._elements = 0
 
-    def __missing__(self, stream: str) -> StreamStructures:
+    def __missing__(self, stream: str) -> Outcomes:
         if len(self) > _STREAMS:
             self.clear()
-        of = self[stream] = StreamStructures()
+        of = self[stream] = Outcomes()
         return of
 
     def store(

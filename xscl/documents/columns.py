@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from lxml import etree
 
@@ -34,6 +34,11 @@ from xscl.times import to_seconds
 from xscl.xpath_stage import decode_name
 
 __all__ = ["Columns", "attributes_of", "values_in"]
+
+T = TypeVar("T")
+
+Found: TypeAlias = T | dict[str, T] | None
+"""What a slot is of: a node, or the place of one; for all attributes these by name."""
 
 ValueOf = Callable[[Node], object]
 
@@ -103,6 +108,14 @@ class Columns:
             return [convert(get(name, MISSING)) for name, convert in self._by_name]
         return [of_value(value, id, end) for _, _, of_value in self._columns]
 
+    def nodes(self, output: Node, bound: Mapping[str, Node]) -> list[Found[Node]]:
+        """What each slot is of for an output node, given the nodes of the block's variables."""
+        nodes = {one: next(reached(output, bound, one), None) for one in self._attributes}
+        return [
+            _named(output, bound) if slot == EVERYTHING else nodes[slot.attribute]
+            for slot in self._slots
+        ]
+
     def of_node(
         self,
         output: Node,
@@ -113,24 +126,35 @@ class Columns:
         number: int,
         id: str,
     ) -> list[Event]:
-        """The event of each stage for an output node, given the nodes of the block's variables and
-        a reader of values."""
-        nodes = {one: next(reached(output, bound, one), None) for one in self._attributes}
+        """The event of each stage for an output node, given a reader of values, too."""
+        found = self.nodes(output, bound)
+        return self.of_found(found, text_of_node, value_of, start, end, number, id)
 
-        def of(slot: Slot) -> object:
-            if slot == EVERYTHING:
-                return attributes_of(output, bound, value_of)
+    def of_found(
+        self,
+        found: Sequence[Found[T]],
+        text_of: Callable[[T], str],
+        value_of: Callable[[T], object],
+        start: int,
+        end: int,
+        number: int,
+        id: str,
+    ) -> list[Event]:
+        """The event of each stage, given what each slot is of and how that is read."""
+
+        def of(slot: Slot, one: Found[T]) -> object:
             if slot.attribute.own is not None:
                 return _CONVERTED_ONE[slot.form](_own(slot.attribute, id, end))
-            node = nodes[slot.attribute]
-            if node is None:
+            if one is None:
                 return None
+            if isinstance(one, dict):
+                return {name: as_json(value_of(each)) for name, each in one.items()}
             if slot.form is Form.VALUE:
-                return value_of(node)
-            text = text_of_node(node)
+                return value_of(one)
+            text = text_of(one)
             return text if slot.form is Form.TEXT else number_of_text(text)
 
-        row = [*map(of, self._slots), None]
+        row = [*map(of, self._slots, found), None]
         return [(start, end, number, *[row[place] for place in some]) for some in self._stages]
 
 
@@ -241,8 +265,13 @@ def values_in(document: Document, numbers: Mapping[etree._Element, int] | None =
 
 
 def attributes_of(output: Node, bound: Mapping[str, Node], value_of: ValueOf) -> dict[str, object]:
-    """All attributes of a node by name, as results show them: the block's variables, then children,
-    then its own."""
+    """All attributes of a node by name, as results show them."""
+    return {name: as_json(value_of(node)) for name, node in _named(output, bound).items()}
+
+
+def _named(output: Node, bound: Mapping[str, Node]) -> dict[str, Node]:
+    """The nodes that are a node's attributes: the block's variables, then children, then its
+    own."""
     nodes = dict(bound)
     element, attribute = output
     for child in element.iterchildren("*") if attribute is None else ():
@@ -252,7 +281,7 @@ def attributes_of(output: Node, bound: Mapping[str, Node], value_of: ValueOf) ->
     for own in map(str, element.attrib) if attribute is None else ():
         if not own.startswith("{") and own not in nodes:
             nodes[own] = element, own
-    return {name: as_json(value_of(node)) for name, node in nodes.items()}
+    return nodes
 
 
 @lru_cache(maxsize=100_000)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.drawn import seeded, times
 from xscl import Engine, Match
+from xscl.documents.events import EventNode
 from xscl.queries.levels import event_readers
 from xscl.xpath_stage.structures import Decision, StreamStructures
 
@@ -33,10 +34,12 @@ def queries(draw: random.Random) -> list[str]:
             f"S//{left}[./tag->t] JOIN {{t = u, 30 s}} S//{right}[./tag->u]",
             f"SELECT tag, SUM(n) AS total FROM WINDOW{{9 s}}(S/{left}) GROUP BY tag",
             f"S/{left} NEXT{{$2.tag = $1.tag}} S/{right}",
+            f"EVENT SEQ(S/{left} a, S//who->w b) WHERE a.who = b.w WITHIN 9 s",
+            "SELECT k, COUNT(*) AS n FROM WINDOW{9 s}(S) GROUP BY k",
         )[form]
 
     return [
-        f"-- name: q{n}\n{query(draw.choice([0, 1, 1, 2, 3, 4, 5]))}"
+        f"-- name: q{n}\n{query(draw.choice([0, 1, 1, 2, 3, 4, 5, 6, 7]))}"
         for n in range(draw.randint(3, 8))
     ]
 
@@ -50,7 +53,7 @@ def envelope(draw: random.Random, number: int) -> dict[str, object]:
     }
     if draw.random() < 0.4:
         tag = f"<tag>{draw.choice(['x', 'y', ''])}</tag>" if shape else ""
-        name = draw.choice(["item", "item k='1'"])
+        name = draw.choice(["item", "item k='1'", 'item k="1"', 'item k="2"'])
         who = draw.choice("pqr")
         text = f"<{name}><kind>{kind}</kind><n>{size}</n><who>{who}</who>{tag}</item>"
         return one | {"xml": text}
@@ -99,7 +102,7 @@ def test_what_is_cut_is_found_as_what_is_walked(part: int, monkeypatch: pytest.M
             assert found(seed)[0] == ids, seed
         with monkeypatch.context() as patch:
             # Attributes of a whole JSON document are read from its members, without a tree.
-            patch.setattr(event_readers, "WHOLE", None)
+            patch.setattr(event_readers, "WHOLE", EventNode())
             assert found(seed)[0] == ids, seed
         matches += len(ids)
         decisions += decided

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from xscl.documents.attributes import Node
+from xscl.documents.alike_texts import AlikeTexts
+from xscl.documents.attributes import text_of_node
 from xscl.documents.columns import Columns, values_in
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.documents.events import PLACES, WHOLE, Event, EventNodes, EventType, TypedEvents
+from xscl.documents.events import (
+    PLACES,
+    WHOLE,
+    Event,
+    EventNode,
+    EventNodes,
+    EventType,
+    TypedEvents,
+)
 from xscl.documents.trees import content_of, parsed
 from xscl.queries.levels.consistency import Controller, PlanController
 
@@ -44,6 +54,7 @@ class EventReaders:
         self._of_parts: dict[int, list[_Read]] = {}
         self._columns: dict[object, tuple[list[_Read], Columns]] = {}
         self._outputs: dict[tuple[Root, str], list[_OfOutputs]] = {}
+        self._alike: defaultdict[str, AlikeTexts] = defaultdict(AlikeTexts)
 
     def add(self, holder: Controller, types: Iterable[EventType]) -> None:
         """From now on the stage of a controller reads events of some types."""
@@ -127,11 +138,9 @@ class EventReaders:
             yield from self.of_documents(document.stream, (document,), columns=columns)
             return
         some, reader = self._reading(self._of_whole, document.stream, columns=columns)
-        if some:
-            event, root = document.number << PLACES, (parsed(document), None)
-            read = self._of_node(reader, document, root, {}, event, values_in(document))
-            for (holder, kind), one in zip(some, read, strict=True):
-                yield holder, kind, [one]
+        read = self._of_node(reader, document, WHOLE) if some else ()
+        for (holder, kind), one in zip(some, read, strict=True):
+            yield holder, kind, [one]
 
     def of_rows(
         self,
@@ -144,8 +153,6 @@ class EventReaders:
         """The events that rows of a type are; those of event queries unless these have them
         already."""
         some, reader = self._reading(self._of_parts, kind.number, columns=columns)
-        value_of: Any = None
-        of: Document | None = None
         whole: list[Document] = []
         for row in rows if some else ():
             (number,) = row.documents
@@ -154,28 +161,34 @@ class EventReaders:
             if document.json and node is WHOLE:
                 whole.append(document)
                 continue
-            output, bound = self._nodes.found(document, node)
-            if reader.valued and document is not of:
-                of, value_of = document, values_in(document)
-            event = self._nodes.number(number, node)
-            read = self._of_node(reader, document, output, bound, event, value_of)
+            read = self._of_node(reader, document, node)
             for (holder, number_of_type), one in zip(some, read, strict=True):
                 yield holder, number_of_type, [one]
         if whole:
             yield from _of_json(some, reader, whole)
 
-    @staticmethod
-    def _of_node(
-        reader: Columns,
-        document: Document,
-        output: Node,
-        bound: Mapping[str, Node],
-        event: int,
-        value_of: Any,
-    ) -> list[Event]:
+    def _of_node(self, reader: Columns, document: Document, node: EventNode) -> list[Event]:
+        """The event of some nodes of a document for each who reads it."""
         end = document.time
         start = end if document.start is None else document.start
-        return reader.of_node(output, bound, value_of, start, end, event, document.id)
+        event = start, end, self._nodes.number(document.number, node), document.id
+        if document.json:
+            output, bound = self._nodes.found(document, node)
+            return reader.of_node(output, bound, values_in(document), *event)
+        alike, who = self._alike[document.stream], (reader, node.code, node.bound)
+        known = alike.found(document, who)
+        if known is not None:
+            places, parts = known
+
+            def text_of(some: slice) -> str:
+                return "".join(parts[some])
+
+            return reader.of_found(places, text_of, text_of, *event)
+        root = (parsed(document), None) if node is WHOLE else None
+        output, bound = self._nodes.found(document, node) if root is None else (root, {})
+        nodes = reader.nodes(output, bound)
+        alike.note(document, who, nodes)
+        return reader.of_found(nodes, text_of_node, text_of_node, *event)
 
 
 def _of_json(

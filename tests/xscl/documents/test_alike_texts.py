@@ -1,0 +1,74 @@
+"""XML texts that are built alike: what is read of their parts is what is read of their trees."""
+
+from __future__ import annotations
+
+import random
+from copy import deepcopy
+
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from tests.drawn import drawn
+from tests.xscl.documents.test_attributes import SLOTS, trees
+from xscl.documents.alike_texts import AlikeTexts
+from xscl.documents.attributes import Node, text_of_node
+from xscl.documents.columns import Columns
+from xscl.documents.document import Document
+from xscl.pattern_stage.values.terms import EVERYTHING, Slot
+
+VALUES = ["7", " 8.50 ", "x & <y>", "-INF", 'a "word"', "é", ""]
+TEXTS = [*VALUES, "two\nlines", "tab\t"]
+
+
+def another(tree: etree._Element, draw: random.Random) -> str:
+    """A document of the same structure, with other texts where it has some."""
+    copied = deepcopy(tree)
+    for element in copied.iter():
+        if element.text is not None:
+            element.text = draw.choice(TEXTS)
+        if element.tail is not None:
+            element.tail = draw.choice(TEXTS)
+        for name in element.attrib:
+            element.set(name, draw.choice(VALUES))
+    return etree.tostring(copied, encoding="unicode")
+
+
+def parsed(text: str, at: int, name: str | None) -> tuple[Node, dict[str, Node]]:
+    """A node of a document, by the number of its element, and one variable: the last element."""
+    elements = [*etree.fromstring(text).iter()]
+    return (elements[at], name), {"b": (elements[-1], None)}
+
+
+@given(trees(), SLOTS, st.randoms(use_true_random=False), st.booleans())
+@drawn(100)
+def test_what_is_read_of_parts_is_what_is_read_of_trees(
+    tree: etree._Element,
+    slots: list[Slot],
+    draw: random.Random,
+    everything: bool,
+) -> None:
+    reader = Columns([[*slots, *([EVERYTHING] if everything else [])]])
+    alike, times = AlikeTexts(), 0
+    element = draw.choice([*tree.iter()])
+    at = [*tree.iter()].index(element)
+    name = draw.choice([None, None, *element.attrib])
+    for number in range(4):
+        text = another(tree, draw)
+        document = Document(number, "S", "d", 4, text if number % 2 else text.encode(), False)
+        output, bound = parsed(text, at, name)
+        expected = reader.of_node(output, bound, text_of_node, 3, 4, 5, "d")
+        known = alike.found(document, "reader")
+        if known is None:
+            nodes = reader.nodes(output, bound)
+            alike.note(document, "reader", nodes)
+            continue
+        places, parts = known
+
+        def text_of(some: slice, parts: list[str] = parts) -> str:
+            return "".join(parts[some])
+
+        read = reader.of_found(places, text_of, text_of, 3, 4, 5, "d")
+        assert repr(read) == repr(expected)
+        times += 1
+    assert times == 2
