@@ -182,11 +182,11 @@ def places_of_nodes(
 ) -> dict[tuple[etree._Element, str | None], slice] | None:
     """Where the texts of all elements are among the parts of a document with this root, and the
     values of their attributes, by Clark name, if `attribute_values` follow the parts.  None as of
-    `texts_of_tags`."""
+    `texts_of_tags`, and where the tree is a part of the document's."""
     texts = texts_of_tags(markup, parts)
-    if texts is None:
-        return None
     elements = [*root.iter("*")]
+    if texts is None or len(texts) != len(elements):
+        return None
     places: dict[tuple[etree._Element, str | None], slice] = {
         (element, None): text for element, text in zip(elements, texts, strict=True)
     }

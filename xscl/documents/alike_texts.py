@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from lxml import etree
-
 from xscl.documents.attributes import Node
 from xscl.documents.bodies import Body, size_of
 from xscl.documents.columns import Found
@@ -25,8 +23,11 @@ from xscl.xpath_stage import (
 
 __all__ = ["AlikeTexts"]
 
-_MOST = 100_000
-"""The maximal number of places that are cached."""
+_FEW = 1_000
+"""Texts of more parts are parsed: each is of another structure as a rule."""
+
+_MOST = 500_000
+"""The maximal number of parts, over all structures whose places are cached."""
 
 
 class _Places(NamedTuple):
@@ -59,21 +60,22 @@ class AlikeTexts:
         parts = cut[1]
         return found, [*parts, *attribute_values(parts)] if attributes else parts
 
-    def note(self, document: Document, reader: Hashable, found: Sequence[Found[Node]]) -> None:
-        """Notes what the slots of a reader are of in a document that was parsed, whose `found` has
-        nodes."""
+    def note(
+        self, document: Document, reader: Hashable, output: Node, found: Sequence[Found[Node]]
+    ) -> None:
+        """Notes what the slots of a reader are of in a document that was parsed: nodes of the tree
+        that has the output node."""
         cut = self._cut_of(document)
         if cut is None or not self._known.met_before((cut[0], reader)):
             return
-        node = next(_nodes(found), None)
-        places = None if node is None else places_of_nodes(_root(node[0]), *cut)
-        if node is not None and places is None:
+        places = places_of_nodes(output[0].getroottree().getroot(), *cut)
+        if places is None:
             return
         if self._cached > _MOST:
             self._known.clear()
             self._cached = 0
-        self._cached += len(found)
-        at = [_at(one, places or {}) for one in found]
+        self._cached += len(cut[1])
+        at = [_at(one, places) for one in found]
         attributes = any(name is not None for _, name in _nodes(found))
         self._known.setdefault(cut[0], {})[reader] = _Places(at, attributes)
 
@@ -90,7 +92,8 @@ class AlikeTexts:
             return None
         if not self._known.pay:
             return None
-        return cut_text(body.read() if isinstance(body, Body) else body)
+        cut = cut_text(body.read() if isinstance(body, Body) else body)
+        return None if cut is None or len(cut[1]) > _FEW else cut
 
 
 def _nodes(found: Sequence[Found[Node]]) -> Iterator[Node]:
@@ -105,7 +108,3 @@ def _at(one: Found[Node], places: Mapping[Node, slice]) -> Found[slice]:
     if isinstance(one, dict):
         return {name: places[node] for name, node in one.items()}
     return None if one is None else places[one]
-
-
-def _root(element: etree._Element) -> etree._Element:
-    return element.getroottree().getroot()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from copy import deepcopy
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+import xscl
 from tests.drawn import drawn
 from tests.xscl.documents.test_attributes import SLOTS, trees
 from xscl.documents.alike_texts import AlikeTexts
@@ -61,7 +63,7 @@ def test_what_is_read_of_parts_is_what_is_read_of_trees(
         known = alike.found(document, "reader")
         if known is None:
             nodes = reader.nodes(output, bound)
-            alike.note(document, "reader", nodes)
+            alike.note(document, "reader", output, nodes)
             continue
         places, parts = known
 
@@ -72,3 +74,17 @@ def test_what_is_read_of_parts_is_what_is_read_of_trees(
         assert repr(read) == repr(expected)
         times += 1
     assert times == 2
+
+
+@pytest.mark.parametrize(
+    "malformed",
+    ["<a>x & y</a>", "<a>x</b>", "<a>x\x01</a>", "<a>x</a>y", "<a><!-- -- -->x</a>", "<a>x]]></a>"],
+)
+@pytest.mark.parametrize("text", ["EVENT SEQ(S a, S b)", "SELECT COUNT(*) AS n FROM S"])
+def test_what_is_malformed_is_refused_whatever_came_before(malformed: str, text: str) -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe(text)
+        for number in range(4):
+            engine.publish("S", f"<a>{number}</a>", id=str(number), timestamp=number)
+        with pytest.raises(xscl.DocumentError):
+            engine.publish("S", malformed, id="bad", timestamp=9)

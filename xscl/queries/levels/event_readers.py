@@ -187,7 +187,7 @@ class EventReaders:
         root = (parsed(document), None) if node is WHOLE else None
         output, bound = self._nodes.found(document, node) if root is None else (root, {})
         nodes = reader.nodes(output, bound)
-        alike.note(document, who, nodes)
+        alike.note(document, who, output, nodes)
         return reader.of_found(nodes, text_of_node, text_of_node, *event)
 
 
