@@ -88,3 +88,13 @@ def test_what_is_malformed_is_refused_whatever_came_before(malformed: str, text:
             engine.publish("S", f"<a>{number}</a>", id=str(number), timestamp=number)
         with pytest.raises(xscl.DocumentError):
             engine.publish("S", malformed, id="bad", timestamp=9)
+
+
+def test_a_part_of_a_document_says_nothing_of_the_others() -> None:
+    """A document that memory cannot hold is read in parts, each a tree of its own."""
+    alike = AlikeTexts()
+    for number in range(4):
+        document = Document(number, "S", "d", 4, f"<a><b>1</b><b>{number}</b></a>", False)
+        part = etree.fromstring(f"<b>{number}</b>"), None
+        assert alike.found(document, "reader") is None
+        alike.note(document, "reader", part, [part])

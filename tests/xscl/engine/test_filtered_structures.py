@@ -27,13 +27,14 @@ def queries(draw: random.Random) -> list[str]:
 
     def query(form: int) -> str:
         left, right = (block(draw.choice([1, 1, 2])) for _ in "ab")
+        deep = draw.choice(["/", "//"])
         return (
             f"S/{left}[./who->w] FOLLOWED BY {{w = v, 30 s}} S/{right}[./who->v]",
-            f"EVENT SEQ(S/{left} a, S/{right} b) WHERE a.n < b.n WITHIN 9 s",
+            f"EVENT SEQ(S{deep}{left} a, S/{right} b) WHERE a.n < b.n WITHIN 9 s",
             f"S//{left}",
             f"S//{left}[./tag->t] JOIN {{t = u, 30 s}} S//{right}[./tag->u]",
-            f"SELECT tag, SUM(n) AS total FROM WINDOW{{9 s}}(S/{left}) GROUP BY tag",
-            f"S/{left} NEXT{{$2.tag = $1.tag}} S/{right}",
+            f"SELECT tag, SUM(n) AS total FROM WINDOW{{9 s}}(S{deep}{left}) GROUP BY tag",
+            f"S{deep}{left} NEXT{{$2.tag = $1.tag}} S/{right}",
             f"EVENT SEQ(S/{left} a, S//who->w b) WHERE a.who = b.w WITHIN 9 s",
             "SELECT k, COUNT(*) AS n FROM WINDOW{9 s}(S) GROUP BY k",
         )[form]
@@ -54,8 +55,12 @@ def envelope(draw: random.Random, number: int) -> dict[str, object]:
     if draw.random() < 0.4:
         tag = f"<tag>{draw.choice(['x', 'y', ''])}</tag>" if shape else ""
         name = draw.choice(["item", "item k='1'", 'item k="1"', 'item k="2"'])
-        who = draw.choice("pqr")
-        text = f"<{name}><kind>{kind}</kind><n>{size}</n><who>{who}</who>{tag}</item>"
+        sizes = range(size, size + draw.choice([1, 1, 3]))
+        items = [
+            f"<{name}><kind>{kind}</kind><n>{n}</n><who>{draw.choice('pqr')}</who>{tag}</item>"
+            for n in sizes
+        ]
+        text = items[0] if len(items) == 1 else f"<items>{''.join(items)}</items>"
         return one | {"xml": text}
     value: dict[str, object] = {"kind": kind, "n": size}
     value["who"] = {"name": draw.choice("pq")} if shape == 2 else draw.choice("pqr")

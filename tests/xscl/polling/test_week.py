@@ -28,7 +28,7 @@ from xscl.web.retrieval import HTTPRetrieval
 
 HOUR = 3600.0
 WEEK = 7 * DAY
-FEEDS = times(25)
+FEEDS = times(40)
 KINDS = (
     "plain",
     "conditional",
