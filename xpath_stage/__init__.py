@@ -8,11 +8,13 @@ tests nodes: `functions` adds what XPath 1.0 lacks, `constants` finds the consta
 
 The walk leaves a trace (`traces`), from which the rows of a layout follow (`layouts`,
 `equal_leaves`).  Documents of one structure share a layout, as far as filters hold alike
-(`structures`); the next such document is only cut (`bodies`), not parsed.  Spines come and go while
+(`structures`); the next such document is only cut (`bodies`), not parsed, also where nodes of it
+are read (`alike_texts`).  Spines come and go while
 documents flow: `live.registered` counts them, `live.upkeep` updates the paths.  `values` has
 functions on strings, `parsing` builds trees and cuts texts.
 """
 
+from xscl.xpath_stage.alike_texts import AlikeTexts, Cut, Found
 from xscl.xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
 from xscl.xpath_stage.constants import Constant, Constants, Satisfied
 from xscl.xpath_stage.evaluator import XPathEvaluator
@@ -30,17 +32,10 @@ from xscl.xpath_stage.parsing.json_documents import (
     number_text,
 )
 from xscl.xpath_stage.parsing.json_shapes import are_flat, plain_copies, read_exactly
-from xscl.xpath_stage.parsing.markup import (
-    LONGEST,
-    attribute_values,
-    cut_text,
-    places_of_nodes,
-    written_as_it_is,
-)
+from xscl.xpath_stage.parsing.markup import written_as_it_is
 from xscl.xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xscl.xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xscl.xpath_stage.strings import Strings
-from xscl.xpath_stage.structures import StreamStructures
 from xscl.xpath_stage.texts import likeness
 from xscl.xpath_stage.texts.likeness import MEASURES, Alike, alike_of
 from xscl.xpath_stage.values import apply, double_of
@@ -49,19 +44,21 @@ from xscl.xpath_stage.work import ExcessiveDocument
 __all__ = [
     "ATTRIBUTE",
     "EXTENSIONS",
-    "LONGEST",
     "MEASURES",
     "NO_XML",
     "PIECE",
     "Accept",
     "Alike",
+    "AlikeTexts",
     "Changes",
     "Constant",
     "Constants",
+    "Cut",
     "Definition",
     "ExcessiveDocument",
     "Family",
     "Filter",
+    "Found",
     "Layout",
     "MalformedDocument",
     "PrunedDocument",
@@ -69,7 +66,6 @@ __all__ = [
     "Satisfied",
     "Spine",
     "Step",
-    "StreamStructures",
     "Strings",
     "Test",
     "Witnesses",
@@ -77,9 +73,7 @@ __all__ = [
     "alike_of",
     "apply",
     "are_flat",
-    "attribute_values",
     "compared",
-    "cut_text",
     "decode_name",
     "double_of",
     "encode_name",
@@ -94,7 +88,6 @@ __all__ = [
     "likeness",
     "number_text",
     "parse",
-    "places_of_nodes",
     "plain_copies",
     "read_exactly",
     "string_value",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from lxml import etree
 
@@ -31,14 +31,11 @@ from xscl.pattern_stage.algebra.functions import as_json
 from xscl.pattern_stage.layouts import Event
 from xscl.pattern_stage.values.terms import EVERYTHING, NULL, Attribute, Form, Slot
 from xscl.times import to_seconds
-from xscl.xpath_stage import decode_name
+from xscl.xpath_stage import Found, decode_name
 
 __all__ = ["Columns", "attributes_of", "values_in"]
 
 T = TypeVar("T")
-
-Found: TypeAlias = T | dict[str, T] | None
-"""What a slot is of: a node, or the place of one; for all attributes these by name."""
 
 ValueOf = Callable[[Node], object]
 

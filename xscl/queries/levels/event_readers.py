@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from xscl.documents.alike_texts import AlikeTexts
 from xscl.documents.attributes import text_of_node
+from xscl.documents.bodies import Body
 from xscl.documents.columns import Columns, values_in
 from xscl.documents.composites import OperatorRow
-from xscl.documents.document import Document
+from xscl.documents.document import Document, is_streamed
 from xscl.documents.events import (
     PLACES,
     WHOLE,
@@ -23,6 +23,7 @@ from xscl.documents.events import (
 )
 from xscl.documents.trees import content_of, parsed
 from xscl.queries.levels.consistency import Controller, PlanController
+from xscl.xpath_stage import AlikeTexts, Cut
 
 if TYPE_CHECKING:
     from xscl.pattern_stage.plan.outputs import Root
@@ -55,6 +56,8 @@ class EventReaders:
         self._columns: dict[object, tuple[list[_Read], Columns]] = {}
         self._outputs: dict[tuple[Root, str], list[_OfOutputs]] = {}
         self._alike: defaultdict[str, AlikeTexts] = defaultdict(AlikeTexts)
+        self._last: Document | None = None
+        self._cut: Cut | None = None
 
     def add(self, holder: Controller, types: Iterable[EventType]) -> None:
         """From now on the stage of a controller reads events of some types."""
@@ -176,7 +179,8 @@ class EventReaders:
             output, bound = self._nodes.found(document, node)
             return reader.of_node(output, bound, values_in(document), *event)
         alike, who = self._alike[document.stream], (reader, node.code, node.bound)
-        known = alike.found(document, who)
+        cut = self._cut_of(document, alike)
+        known = alike.found(cut, who)
         if known is not None:
             places, parts = known
 
@@ -187,8 +191,19 @@ class EventReaders:
         root = (parsed(document), None) if node is WHOLE else None
         output, bound = self._nodes.found(document, node) if root is None else (root, {})
         nodes = reader.nodes(output, bound)
-        alike.note(document, who, output, nodes)
+        alike.note(cut, who, output, nodes)
         return reader.of_found(nodes, text_of_node, text_of_node, *event)
+
+    def _cut_of(self, document: Document, alike: AlikeTexts) -> Cut | None:
+        """A document in parts, None for one that must be parsed.  Several types may read the same
+        one in a row."""
+        if document is not self._last:
+            self._last, self._cut, body = document, None, document.body
+            if isinstance(body, Body) and not is_streamed(document):
+                body = body.read()
+            if isinstance(body, str | bytes):
+                self._cut = alike.cut(body)
+        return self._cut
 
 
 def _of_json(

@@ -13,11 +13,10 @@ from lxml import etree
 import xscl
 from tests.drawn import drawn
 from tests.xscl.documents.test_attributes import SLOTS, trees
-from xscl.documents.alike_texts import AlikeTexts
 from xscl.documents.attributes import Node, text_of_node
 from xscl.documents.columns import Columns
-from xscl.documents.document import Document
 from xscl.pattern_stage.values.terms import EVERYTHING, Slot
+from xscl.xpath_stage import AlikeTexts
 
 VALUES = ["7", " 8.50 ", "x & <y>", "-INF", 'a "word"', "é", ""]
 TEXTS = [*VALUES, "two\nlines", "tab\t"]
@@ -57,13 +56,13 @@ def test_what_is_read_of_parts_is_what_is_read_of_trees(
     name = draw.choice([None, None, *element.attrib])
     for number in range(4):
         text = another(tree, draw)
-        document = Document(number, "S", "d", 4, text if number % 2 else text.encode(), False)
+        cut = alike.cut(text if number % 2 else text.encode())
         output, bound = parsed(text, at, name)
         expected = reader.of_node(output, bound, text_of_node, 3, 4, 5, "d")
-        known = alike.found(document, "reader")
+        known = alike.found(cut, "reader")
         if known is None:
             nodes = reader.nodes(output, bound)
-            alike.note(document, "reader", output, nodes)
+            alike.note(cut, "reader", output, nodes)
             continue
         places, parts = known
 
@@ -94,7 +93,7 @@ def test_a_part_of_a_document_says_nothing_of_the_others() -> None:
     """A document that memory cannot hold is read in parts, each a tree of its own."""
     alike = AlikeTexts()
     for number in range(4):
-        document = Document(number, "S", "d", 4, f"<a><b>1</b><b>{number}</b></a>", False)
+        cut = alike.cut(f"<a><b>1</b><b>{number}</b></a>")
         part = etree.fromstring(f"<b>{number}</b>"), None
-        assert alike.found(document, "reader") is None
-        alike.note(document, "reader", part, [part])
+        assert alike.found(cut, "reader") is None
+        alike.note(cut, "reader", part, [part])
