@@ -8,13 +8,13 @@ tests nodes: `functions` adds what XPath 1.0 lacks, `constants` finds the consta
 
 The walk leaves a trace (`traces`), from which the rows of a layout follow (`layouts`,
 `equal_leaves`).  Documents of one structure share a layout, as far as filters hold alike
-(`structures`); the next such document is only cut (`bodies`), not parsed, also where nodes of it
-are read (`alike_texts`).  Spines come and go while
+(`structures`); the next such document is only cut (`bodies`), not parsed.  So are texts of whose
+nodes events are read (`alike_texts`).  Spines come and go while
 documents flow: `live.registered` counts them, `live.upkeep` updates the paths.  `values` has
 functions on strings, `parsing` builds trees and cuts texts.
 """
 
-from xscl.xpath_stage.alike_texts import AlikeTexts, Cut, Found
+from xscl.xpath_stage.alike_texts import AlikeTexts, CutText, Reached
 from xscl.xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
 from xscl.xpath_stage.constants import Constant, Constants, Satisfied
 from xscl.xpath_stage.evaluator import XPathEvaluator
@@ -53,15 +53,15 @@ __all__ = [
     "Changes",
     "Constant",
     "Constants",
-    "Cut",
+    "CutText",
     "Definition",
     "ExcessiveDocument",
     "Family",
     "Filter",
-    "Found",
     "Layout",
     "MalformedDocument",
     "PrunedDocument",
+    "Reached",
     "Row",
     "Satisfied",
     "Spine",

@@ -59,17 +59,17 @@ def test_what_is_read_of_parts_is_what_is_read_of_trees(
         cut = alike.cut(text if number % 2 else text.encode())
         output, bound = parsed(text, at, name)
         expected = reader.of_node(output, bound, text_of_node, 3, 4, 5, "d")
-        known = alike.found(cut, "reader")
+        assert cut is not None
+        known = cut.places("reader")
         if known is None:
-            nodes = reader.nodes(output, bound)
-            alike.note(cut, "reader", output, nodes)
+            cut.note("reader", output, reader.nodes(output, bound))
             continue
         places, parts = known
 
         def text_of(some: slice, parts: list[str] = parts) -> str:
             return "".join(parts[some])
 
-        read = reader.of_found(places, text_of, text_of, 3, 4, 5, "d")
+        read = reader.of_reached(places, text_of, text_of, 3, 4, 5, "d")
         assert repr(read) == repr(expected)
         times += 1
     assert times == 2
@@ -89,11 +89,14 @@ def test_what_is_malformed_is_refused_whatever_came_before(malformed: str, text:
             engine.publish("S", malformed, id="bad", timestamp=9)
 
 
-def test_a_part_of_a_document_says_nothing_of_the_others() -> None:
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_part_of_a_document_says_nothing_of_the_others(whole: bool) -> None:
     """A document that memory cannot hold is read in parts, each a tree of its own."""
     alike = AlikeTexts()
     for number in range(4):
-        cut = alike.cut(f"<a><b>1</b><b>{number}</b></a>")
+        text = f"<a><b>1</b><b>{number}</b></a>"
+        cut = alike.cut(text)
         part = etree.fromstring(f"<b>{number}</b>"), None
-        assert alike.found(cut, "reader") is None
-        alike.note(cut, "reader", part, [part])
+        assert cut is not None
+        assert cut.places("reader") is None
+        cut.note("reader", (etree.fromstring(text), None) if whole else part, [part])

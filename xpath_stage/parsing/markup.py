@@ -20,7 +20,6 @@ __all__ = [
     "attribute_values",
     "cut_text",
     "places_of_attributes",
-    "places_of_nodes",
     "texts_of_tags",
     "written_as_it_is",
 ]
@@ -174,24 +173,6 @@ def places_of_attributes(
             own = [place for place, (namespace, _) in values if not namespace]
             for name, place in zip(element.keys(), own, strict=True):
                 places[node, str(name)] = slice(place, place + 1)
-    return places
-
-
-def places_of_nodes(
-    root: etree._Element, markup: str, parts: Sequence[str]
-) -> dict[tuple[etree._Element, str | None], slice] | None:
-    """Where the texts of all elements are among the parts of a document with this root, and the
-    values of their attributes, by Clark name, if `attribute_values` follow the parts.  None as of
-    `texts_of_tags`, and where the tree is a part of the document's."""
-    texts = texts_of_tags(markup, parts)
-    elements = [*root.iter("*")]
-    if texts is None or len(texts) != len(elements):
-        return None
-    places: dict[tuple[etree._Element, str | None], slice] = {
-        (element, None): text for element, text in zip(elements, texts, strict=True)
-    }
-    for (number, name), place in places_of_attributes(root, parts).items():
-        places[elements[number], name] = place
     return places
 
 

@@ -31,7 +31,7 @@ from xscl.pattern_stage.algebra.functions import as_json
 from xscl.pattern_stage.layouts import Event
 from xscl.pattern_stage.values.terms import EVERYTHING, NULL, Attribute, Form, Slot
 from xscl.times import to_seconds
-from xscl.xpath_stage import Found, decode_name
+from xscl.xpath_stage import Reached, decode_name
 
 __all__ = ["Columns", "attributes_of", "values_in"]
 
@@ -55,8 +55,6 @@ class Columns:
         self._stages = [[place[slot] for slot in some] for some in stages]
         self._slots = slots
         self._attributes = [*dict.fromkeys(slot.attribute for slot in slots)]
-        self.valued = any(slot.form is Form.VALUE for slot in slots)
-        """Whether values of nodes are read, as they are."""
         names = dict.fromkeys(slot.attribute.steps[0] for slot in slots if _is_member(slot))
         self._members = _members([*names])
         at = {name: place for place, name in enumerate(names)}
@@ -105,9 +103,13 @@ class Columns:
             return [convert(get(name, MISSING)) for name, convert in self._by_name]
         return [of_value(value, id, end) for _, _, of_value in self._columns]
 
-    def nodes(self, output: Node, bound: Mapping[str, Node]) -> list[Found[Node]]:
-        """What each slot is of for an output node, given the nodes of the block's variables."""
-        nodes = {one: next(reached(output, bound, one), None) for one in self._attributes}
+    def nodes(self, output: Node, bound: Mapping[str, Node]) -> list[Reached[Node]]:
+        """The node that each slot reads of an output node, given the nodes of the block's
+        variables; where it is all attributes, these by name."""
+        nodes = {
+            one: None if one.own is not None else next(reached(output, bound, one), None)
+            for one in self._attributes
+        }
         return [
             _named(output, bound) if slot == EVERYTHING else nodes[slot.attribute]
             for slot in self._slots
@@ -124,12 +126,12 @@ class Columns:
         id: str,
     ) -> list[Event]:
         """The event of each stage for an output node, given a reader of values, too."""
-        found = self.nodes(output, bound)
-        return self.of_found(found, text_of_node, value_of, start, end, number, id)
+        nodes = self.nodes(output, bound)
+        return self.of_reached(nodes, text_of_node, value_of, start, end, number, id)
 
-    def of_found(
+    def of_reached(
         self,
-        found: Sequence[Found[T]],
+        nodes: Sequence[Reached[T]],
         text_of: Callable[[T], str],
         value_of: Callable[[T], object],
         start: int,
@@ -137,21 +139,22 @@ class Columns:
         number: int,
         id: str,
     ) -> list[Event]:
-        """The event of each stage, given what each slot is of and how that is read."""
+        """The event of each stage, given the node that each slot reads, or its place, and how these
+        are read."""
 
-        def of(slot: Slot, one: Found[T]) -> object:
+        def of(slot: Slot, node: Reached[T]) -> object:
             if slot.attribute.own is not None:
                 return _CONVERTED_ONE[slot.form](_own(slot.attribute, id, end))
-            if one is None:
+            if node is None:
                 return None
-            if isinstance(one, dict):
-                return {name: as_json(value_of(each)) for name, each in one.items()}
+            if isinstance(node, dict):
+                return {name: as_json(value_of(one)) for name, one in node.items()}
             if slot.form is Form.VALUE:
-                return value_of(one)
-            text = text_of(one)
+                return value_of(node)
+            text = text_of(node)
             return text if slot.form is Form.TEXT else number_of_text(text)
 
-        row = [*map(of, self._slots, found), None]
+        row = [*map(of, self._slots, nodes), None]
         return [(start, end, number, *[row[place] for place in some]) for some in self._stages]
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from xscl.documents.attributes import text_of_node
-from xscl.documents.bodies import Body
+from xscl.documents.attributes import Node, text_of_node
+from xscl.documents.bodies import Body, size_of
 from xscl.documents.columns import Columns, values_in
 from xscl.documents.composites import OperatorRow
-from xscl.documents.document import Document, is_streamed
+from xscl.documents.document import Document
 from xscl.documents.events import (
     PLACES,
     WHOLE,
@@ -23,7 +24,7 @@ from xscl.documents.events import (
 )
 from xscl.documents.trees import content_of, parsed
 from xscl.queries.levels.consistency import Controller, PlanController
-from xscl.xpath_stage import AlikeTexts, Cut
+from xscl.xpath_stage import AlikeTexts, CutText
 
 if TYPE_CHECKING:
     from xscl.pattern_stage.plan.outputs import Root
@@ -31,12 +32,21 @@ if TYPE_CHECKING:
 
 __all__ = ["AsEvent", "EventReaders"]
 
+_LONGEST = 100_000
+"""Longer documents are read from their trees, which all types share."""
+
+_TOGETHER = 1_000
+"""The values of so many JSON documents are in memory together."""
+
 _NUMBER = attrgetter("number")
 
 _Read = tuple[Controller, int]
 """Who reads events, and their type."""
 
 _OfOutputs = tuple[PlanController, int, Callable[[Event], tuple[Any, ...]]]
+
+_Find = Callable[[EventNode], tuple[Node, Mapping[str, Node]]]
+"""Finds the output node and those of the variables."""
 
 AsEvent = tuple[PlanController, int, tuple[Any, ...]]
 """Who takes an event, its type, and its values."""
@@ -56,8 +66,6 @@ class EventReaders:
         self._columns: dict[object, tuple[list[_Read], Columns]] = {}
         self._outputs: dict[tuple[Root, str], list[_OfOutputs]] = {}
         self._alike: defaultdict[str, AlikeTexts] = defaultdict(AlikeTexts)
-        self._last: Document | None = None
-        self._cut: Cut | None = None
 
     def add(self, holder: Controller, types: Iterable[EventType]) -> None:
         """From now on the stage of a controller reads events of some types."""
@@ -141,9 +149,11 @@ class EventReaders:
             yield from self.of_documents(document.stream, (document,), columns=columns)
             return
         some, reader = self._reading(self._of_whole, document.stream, columns=columns)
-        read = self._of_node(reader, document, WHOLE) if some else ()
-        for (holder, kind), one in zip(some, read, strict=True):
-            yield holder, kind, [one]
+        if some:
+            nodes = _Nodes(document, self._cut(document), lambda _: ((parsed(document), None), {}))
+            read = nodes.event(reader, WHOLE, document.number << PLACES)
+            for (holder, kind), one in zip(some, read, strict=True):
+                yield holder, kind, [one]
 
     def of_rows(
         self,
@@ -157,59 +167,81 @@ class EventReaders:
         already."""
         some, reader = self._reading(self._of_parts, kind.number, columns=columns)
         whole: list[Document] = []
+        nodes: _Nodes | None = None
         for row in rows if some else ():
             (number,) = row.documents
             document = held[number]
             node = kind.node(row)
-            if document.json and node is WHOLE:
+            if document.json and node is WHOLE and _is_short(document):
                 whole.append(document)
+                if len(whole) == _TOGETHER:
+                    yield from _of_json(some, reader, whole)
+                    whole.clear()
                 continue
-            read = self._of_node(reader, document, node)
+            if nodes is None or nodes.document is not document:
+                find = partial(self._nodes.found, document)
+                nodes = _Nodes(document, self._cut(document), find)
+            read = nodes.event(reader, node, self._nodes.number(number, node))
             for (holder, number_of_type), one in zip(some, read, strict=True):
                 yield holder, number_of_type, [one]
         if whole:
             yield from _of_json(some, reader, whole)
 
-    def _of_node(self, reader: Columns, document: Document, node: EventNode) -> list[Event]:
-        """The event of some nodes of a document for each who reads it."""
+    def _cut(self, document: Document) -> CutText | None:
+        """A document in parts, None for one that must be parsed."""
+        if document.json or not _is_short(document):
+            return None
+        body = document.body.read() if isinstance(document.body, Body) else document.body
+        assert isinstance(body, str | bytes)
+        return self._alike[document.stream].cut(body)
+
+
+class _Nodes:
+    """The nodes of one document as events: read from its parts where these are known, else from the
+    tree in which `find` finds them."""
+
+    def __init__(self, document: Document, cut: CutText | None, find: _Find) -> None:
+        self.document = document
+        self._cut = cut
+        self._find = find
+
+    def event(self, reader: Columns, node: EventNode, number: int) -> list[Event]:
+        """The event of some nodes, with its number, for each stage of a reader."""
+        document, cut = self.document, self._cut
         end = document.time
-        start = end if document.start is None else document.start
-        event = start, end, self._nodes.number(document.number, node), document.id
-        if document.json:
-            output, bound = self._nodes.found(document, node)
-            return reader.of_node(output, bound, values_in(document), *event)
-        alike, who = self._alike[document.stream], (reader, node.code, node.bound)
-        cut = self._cut_of(document, alike)
-        known = alike.found(cut, who)
+        event = end if document.start is None else document.start, end, number, document.id
+        key = reader, node.code, node.bound
+        known = None if cut is None else cut.places(key)
         if known is not None:
             places, parts = known
 
             def text_of(some: slice) -> str:
                 return "".join(parts[some])
 
-            return reader.of_found(places, text_of, text_of, *event)
-        root = (parsed(document), None) if node is WHOLE else None
-        output, bound = self._nodes.found(document, node) if root is None else (root, {})
+            return reader.of_reached(places, text_of, text_of, *event)
+        output, bound = self._find(node)
         nodes = reader.nodes(output, bound)
-        alike.note(cut, who, output, nodes)
-        return reader.of_found(nodes, text_of_node, text_of_node, *event)
+        if cut is not None:
+            cut.note(key, output, nodes)
+        return reader.of_reached(nodes, text_of_node, self._value_of, *event)
 
-    def _cut_of(self, document: Document, alike: AlikeTexts) -> Cut | None:
-        """A document in parts, None for one that must be parsed.  Several types may read the same
-        one in a row."""
-        if document is not self._last:
-            self._last, self._cut, body = document, None, document.body
-            if isinstance(body, Body) and not is_streamed(document):
-                body = body.read()
-            if isinstance(body, str | bytes):
-                self._cut = alike.cut(body)
-        return self._cut
+    @cached_property
+    def _value_of(self) -> Callable[[Node], object]:
+        return values_in(self.document)
+
+
+def _is_short(document: Document) -> bool:
+    """Whether reading a document again for each type costs less than keeping its tree."""
+    body = document.body
+    return type(body) is dict or (
+        isinstance(body, str | bytes | Body) and size_of(body) <= _LONGEST
+    )
 
 
 def _of_json(
     some: Sequence[_Read], reader: Columns, documents: Sequence[Document]
 ) -> Iterator[TypedEvents]:
-    """The events that JSON documents are, as such, for some who read them."""
+    """The events that JSON documents are as such, for some who read these, of stored documents."""
     return _of_values(
         some,
         reader,
@@ -230,7 +262,7 @@ def _of_values(
     times: Sequence[int],
     starts: Sequence[int],
 ) -> Iterator[TypedEvents]:
-    """The same, given their values, numbers, ids, times and starts."""
+    """The events that JSON documents are as such, for some who read these, of columns."""
     events = [number << PLACES for number in numbers]
     read = reader.of_values(values, starts, times, events, ids) if some else ()
     for (holder, kind), of_holder in zip(some, read, strict=True):
