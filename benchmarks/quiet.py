@@ -1,14 +1,14 @@
 """Whether the machine has nothing else to do: waits until it is quiet, and watches what other
 processes take while something is measured.
 
-What others take is read from /proc: the processor time of all processes that are not below this
-one.  The load average would count the measurement, and for minutes the one before it.
+What others take is read from /proc: the time that processors were busy, without that of the
+processes below this one.  The load average would count the measurement, and for minutes the one
+before it; and what a shell has waited for is in its own time, however long ago it ran.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -52,6 +52,12 @@ def ticks() -> tuple[dict[int, int], dict[int, int]]:
     return parents, taken
 
 
+def busy() -> int:
+    """The clock ticks that all processors have been busy, since the machine started."""
+    user, nice, system, _, _, *interrupts = Path("/proc/stat").read_text().split()[1:8]
+    return sum(map(int, (user, nice, system, *interrupts)))
+
+
 def below(process: int, parents: dict[int, int]) -> set[int]:
     """A process and all below it."""
     children: dict[int, list[int]] = defaultdict(list)
@@ -65,7 +71,7 @@ def below(process: int, parents: dict[int, int]) -> set[int]:
 
 
 class Watch:
-    """While it is open, what other processes take is added up, every few seconds.
+    """What other processes take while it is open.
 
     >>> with Watch() as watch:
     ...     _ = sum(range(1_000))
@@ -74,49 +80,29 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
         self._began = self._until = 0.0
         self._ticks = 0
-        self._seen: dict[int, int] = {}
 
     def __enter__(self) -> Watch:
-        self._seen = self.others()
+        self._ticks = self.others()
         self._began = time.monotonic()
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._add()
+        self._ticks = self.others() - self._ticks
         self._until = time.monotonic()
 
     @property
     def cores(self) -> float:
         """How many cores the others kept busy, on average."""
+        ticks = self._ticks if self._until else self.others() - self._ticks
         seconds = (self._until or time.monotonic()) - self._began
-        return self._ticks / os.sysconf("SC_CLK_TCK") / max(seconds, 1e-9)
-
-    def _look(self) -> None:
-        while not self._ended.wait(SECONDS):
-            self._add()
-
-    def _add(self) -> None:
-        """What others have taken since the last look; of those that ended since, none is known."""
-        now = self.others()
-        self._ticks += sum(
-            max(0, taken - self._seen.get(process, 0)) for process, taken in now.items()
-        )
-        self._seen = now
+        return max(0, ticks) / os.sysconf("SC_CLK_TCK") / max(seconds, 1e-9)
 
     @staticmethod
-    def others() -> dict[int, int]:
-        """The ticks of what is neither below this process, nor above it, nor the kernel's."""
+    def others() -> int:
+        """The ticks of what is neither below this process nor the kernel's."""
         parents, taken = ticks()
         own = below(os.getpid(), parents) | below(KERNEL, parents)
-        above = os.getpid()
-        while above in parents:
-            own.add(above)
-            above = parents[above]
-        return {process: number for process, number in taken.items() if process not in own}
+        # What of it has ended is in the ticks of its parent.
+        return busy() - sum(taken.get(process, 0) for process in own)
