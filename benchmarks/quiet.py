@@ -80,24 +80,25 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._began = self._until = 0.0
-        self._ticks = 0
+        self._began = self._now()
+        self._ended: tuple[float, int] | None = None
 
     def __enter__(self) -> Watch:
-        self._ticks = self.others()
-        self._began = time.monotonic()
+        self._began = self._now()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ticks = self.others() - self._ticks
-        self._until = time.monotonic()
+        self._ended = self._now()
 
     @property
     def cores(self) -> float:
         """How many cores the others kept busy, on average."""
-        ticks = self._ticks if self._until else self.others() - self._ticks
-        seconds = (self._until or time.monotonic()) - self._began
-        return max(0, ticks) / os.sysconf("SC_CLK_TCK") / max(seconds, 1e-9)
+        began, before = self._began
+        ended, after = self._ended or self._now()
+        return max(0, after - before) / os.sysconf("SC_CLK_TCK") / max(ended - began, 1e-9)
+
+    def _now(self) -> tuple[float, int]:
+        return time.monotonic(), self.others()
 
     @staticmethod
     def others() -> int:
