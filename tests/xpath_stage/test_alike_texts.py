@@ -12,7 +12,7 @@ from lxml import etree
 
 import xscl
 from tests.drawn import drawn
-from tests.xscl.documents.test_attributes import SLOTS, trees
+from tests.xscl.documents.test_attributes import SLOTS, event_of_node, trees
 from xscl.documents.attributes import Node, text_of_node
 from xscl.documents.columns import Columns
 from xscl.pattern_stage.values.terms import EVERYTHING, Slot
@@ -58,7 +58,7 @@ def test_what_is_read_of_parts_is_what_is_read_of_trees(
         text = another(tree, draw)
         cut = alike.cut(text if number % 2 else text.encode())
         output, bound = parsed(text, at, name)
-        expected = reader.of_node(output, bound, text_of_node, 3, 4, 5, "d")
+        expected = [event_of_node(reader, output, bound, text_of_node)]
         assert cut is not None
         known = cut.places("reader")
         if known is None:

@@ -115,20 +115,6 @@ class Columns:
             for slot in self._slots
         ]
 
-    def of_node(
-        self,
-        output: Node,
-        bound: Mapping[str, Node],
-        value_of: ValueOf,
-        start: int,
-        end: int,
-        number: int,
-        id: str,
-    ) -> list[Event]:
-        """The event of each stage for an output node, given a reader of values, too."""
-        nodes = self.nodes(output, bound)
-        return self.of_reached(nodes, text_of_node, value_of, start, end, number, id)
-
     def of_reached(
         self,
         nodes: Sequence[Reached[T]],

@@ -13,8 +13,9 @@ from lxml import etree
 from tests.drawn import drawn
 from tests.xpath_stage.parsing.test_json_documents import VALUES
 from xscl.documents.attributes import Node, reached, text_of_node
-from xscl.documents.columns import Columns, values_in
+from xscl.documents.columns import Columns, ValueOf, values_in
 from xscl.documents.document import Document
+from xscl.documents.events import Event
 from xscl.documents.trees import Trees, content_of, nodes_of
 from xscl.pattern_stage.values.terms import EVERYTHING, Attribute, Form, Slot
 from xscl.xpath_stage import MalformedDocument, double_of, encode_name, json_tree
@@ -66,9 +67,18 @@ def expected(root: etree._Element, slot: Slot) -> object:
     return float("nan") if double is None else double
 
 
+def event_of_node(
+    reader: Columns, output: Node, bound: Mapping[str, Node], value_of: ValueOf
+) -> Event:
+    """The event of the one stage of a reader, of a node."""
+    nodes = reader.nodes(output, bound)
+    (event,) = reader.of_reached(nodes, text_of_node, value_of, 3, 4, 5, "d")
+    return event
+
+
 def of_node(root: etree._Element, slots: list[Slot], name: str | None = None) -> tuple[object, ...]:
     """The slots of a node."""
-    (event,) = Columns([slots]).of_node((root, name), {}, text_of_node, 3, 4, 5, "d")
+    event = event_of_node(Columns([slots]), (root, name), {}, text_of_node)
     assert event[:3] == (3, 4, 5)
     return event[3:]
 
@@ -124,7 +134,7 @@ def test_values_and_all_attributes_of_json_as_its_tree_has_them(
     except MalformedDocument:
         return
     slots = [*slots, EVERYTHING, *(Slot(Attribute(steps), Form.VALUE) for steps in more if steps)]
-    (event,) = Columns([slots]).of_node(output, {}, values_in(document), 3, 4, 5, "d")
+    event = event_of_node(Columns([slots]), output, {}, values_in(document))
     read = Columns([slots]).of_values([content_of(document)], [3], [4], [5], ["d"])
     assert repr(read) == repr([[event]])
 

@@ -225,8 +225,12 @@ class _Nodes:
             cut.note(key, output, nodes)
         return reader.of_reached(nodes, text_of_node, self._value_of, *event)
 
+    def _value_of(self, node: Node) -> object:
+        return self._values(node)
+
     @cached_property
-    def _value_of(self) -> Callable[[Node], object]:
+    def _values(self) -> Callable[[Node], object]:
+        # Most readers ask for no value as it is.
         return values_in(self.document)
 
 
