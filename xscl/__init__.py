@@ -15,7 +15,7 @@ from xscl.version import __version__ as __version__
 if TYPE_CHECKING:
     from xscl.engine import Engine
     from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
-    from xscl.evaluation.match_groups import MatchGroup, MatchGroups
+    from xscl.evaluation.groups.match_groups import MatchGroup, MatchGroups
     from xscl.garbage import collect_rarely
     from xscl.join_stage import Strategies
     from xscl.language.automata.description import Arc, Automaton
@@ -49,8 +49,8 @@ _HOMES = {
     "Automaton": "xscl.language.automata.description",
     "Engine": "xscl.engine",
     "Match": "xscl.matches.match",
-    "MatchGroup": "xscl.evaluation.match_groups",
-    "MatchGroups": "xscl.evaluation.match_groups",
+    "MatchGroup": "xscl.evaluation.groups.match_groups",
+    "MatchGroups": "xscl.evaluation.groups.match_groups",
     "MatchStream": "xscl.matches.published",
     "Retraction": "xscl.matches.match",
     "Strategies": "xscl.join_stage",

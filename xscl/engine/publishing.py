@@ -16,7 +16,7 @@ from xscl.engine.parts import EngineParts, lateness_of
 from xscl.errors import DocumentError, QueryStopped, StateError, XSCLError
 from xscl.evaluation.arc_changes import NotTogether
 from xscl.evaluation.deliveries import Delivery
-from xscl.evaluation.match_groups import MatchGroup, MatchGroups
+from xscl.evaluation.groups.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
 from xscl.join_stage.constraints import FOREVER
 from xscl.matches.matches import Matches

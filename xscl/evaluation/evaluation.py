@@ -13,9 +13,9 @@ from xscl.errors import DocumentError
 from xscl.evaluation.arc_changes import ArcChanges
 from xscl.evaluation.deliveries import Deliveries, Delivery
 from xscl.evaluation.event_outputs import EventOutputs
-from xscl.evaluation.grouping import MatchGrouping
+from xscl.evaluation.groups.grouping import MatchGrouping
+from xscl.evaluation.groups.match_groups import MatchGroups
 from xscl.evaluation.history import History
-from xscl.evaluation.match_groups import MatchGroups
 from xscl.evaluation.promises import breaks_promise, promised_block
 from xscl.evaluation.rows import count_rows
 from xscl.evaluation.second_stage import TimedStage, WitnessStage

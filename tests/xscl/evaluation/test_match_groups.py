@@ -13,8 +13,8 @@ import pytest
 
 import xscl
 from xscl.documents.composites import OperatorRow
-from xscl.evaluation.grouping import MatchGrouping
-from xscl.evaluation.match_groups import MatchGroups
+from xscl.evaluation.groups.grouping import MatchGrouping
+from xscl.evaluation.groups.match_groups import MatchGroups
 from xscl.join_stage import ChannelTuple
 from xscl.samples import feed_stream, random_queries
 

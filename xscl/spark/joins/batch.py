@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from xscl.engine.engine import Engine
-from xscl.evaluation.match_groups import MatchGroups
+from xscl.evaluation.groups.match_groups import MatchGroups
 from xscl.matches.match import Match
 from xscl.spark.columns import spark_columns
 from xscl.spark.joins.cells import Cells, Keys, Subsets, TimeSlices

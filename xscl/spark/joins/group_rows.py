@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from xscl.documents.document import Document
-from xscl.evaluation.match_groups import GroupRange
+from xscl.evaluation.groups.match_groups import GroupRange
 from xscl.matches.match import Match
 from xscl.matches.result_forms import dumps
 from xscl.spark.joins.cells import Cells, Keys

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from xscl.engine.engine import Engine
-from xscl.evaluation.match_groups import GroupRange, MatchGroups
+from xscl.evaluation.groups.match_groups import GroupRange, MatchGroups
 from xscl.matches.match import Match
 from xscl.matches.result_forms import dumps
 from xscl.spark.columns import batch_of

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, cast
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.events import EventNodes
-from xscl.evaluation.event_groups import EventRange
 from xscl.evaluation.event_outputs import EventOutputs
-from xscl.evaluation.match_groups import (
+from xscl.evaluation.groups.event_groups import EventRange
+from xscl.evaluation.groups.match_groups import (
     AttributeName,
     ChannelQueries,
     GroupRange,
     MatchGroups,
 )
-from xscl.evaluation.pattern_groups import PatternRange
+from xscl.evaluation.groups.pattern_groups import PatternRange
 from xscl.evaluation.rows import FoundRow
 from xscl.join_stage import Channel, ChannelTuple
 from xscl.queries.levels.pattern_rows import PatternRows

@@ -19,7 +19,7 @@ from msgspec import Struct
 from xscl.counts import counted
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.evaluation.query_names import QueryNames
+from xscl.evaluation.groups.query_names import QueryNames
 from xscl.matches.forms import Sides
 from xscl.notebook import MOST_ROWS, short, table
 from xscl.queries.stage_registration import QueryReader

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from xscl.documents.document import Document
 from xscl.evaluation.deliveries import Delivery
 from xscl.evaluation.event_outputs import EventOutputs
-from xscl.evaluation.match_groups import MatchGroup
-from xscl.evaluation.query_names import QueryNames
+from xscl.evaluation.groups.match_groups import MatchGroup
+from xscl.evaluation.groups.query_names import QueryNames
 from xscl.pattern_stage.layouts import END, NUMBER
 from xscl.queries.subscription import Subscription
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNode, EventNodes
-from xscl.evaluation.match_groups import AttributeName, MatchGroup
+from xscl.evaluation.groups.match_groups import AttributeName, MatchGroup
 from xscl.matches.forms import Sides
 from xscl.pattern_stage.layouts import NUMBER
 from xscl.queries.levels.pattern_rows import PatternReading
