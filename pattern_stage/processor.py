@@ -443,9 +443,7 @@ class PatternStage:
         for group in self._groups:
             for (number, partition), time in group.runs.endings.reported.items():
                 memories[number].reported.append((partition, time))
-            if group.members.missing:
-                for number, event, time in group.members.missed():
-                    memories[number].missed.append((event, time))
+        self._remember_missed(memories)
         for key, time in self._outcomes.early().items():
             number, *events = key
             if self._of_query[number].keeps_early:
@@ -462,10 +460,7 @@ class PatternStage:
         """Makes a new stage equal to another one that had processed these events, some before the
         input had ended once, had reached that watermark, and whose queries had these memories; its
         matches were reported then."""
-        for number, memory in memories.items():
-            members = self._of_query[number].members
-            for event, time in memory.missed:
-                members.miss(event, time, members.bit(number))
+        self._recall_missed(memories)
         immediate, weak = self._immediate, self._weak
         self._immediate = {
             type_: [one for one in some if not one.weak] for type_, some in immediate.items()
@@ -486,6 +481,20 @@ class PatternStage:
         self._collect()
         self._outcomes.new()
         self._restore_memory(memories)
+
+    def _remember_missed(self, memories: defaultdict[int, Memory]) -> None:
+        """Adds the events that came too late for queries."""
+        for group in self._groups:
+            if group.members.missing:
+                for number, event, time in group.members.missed():
+                    memories[number].missed.append((event, time))
+
+    def _recall_missed(self, memories: Mapping[int, Memory]) -> None:
+        """Queries do not see the events that came too late for them."""
+        for number, memory in memories.items():
+            members = self._of_query[number].members
+            for event, time in memory.missed:
+                members.miss(event, time, members.bit(number))
 
     def _restore_memory(self, memories: Mapping[int, Memory]) -> None:
         """A decision stays, whatever is found again: its reasons may be gone."""

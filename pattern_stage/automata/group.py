@@ -12,6 +12,7 @@ from xscl.pattern_stage.automata.query import AutomatonQuery
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.found import Chains, Found, Outcome, Result
 from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts, TypedEvent
+from xscl.pattern_stage.memory import Missed
 
 __all__ = ["AutomatonGroup", "replaced"]
 
@@ -25,10 +26,10 @@ class _Member:
     """The only query of an automaton, in place of the masks of queries that share one."""
 
     worn = True
-    missing = False
 
     def __init__(self, number: int, since: int) -> None:
         self.number, self.since = number, since
+        self.missing = Missed()
         self.stopped: dict[int, str] = {}
         self._there = 1
 
@@ -46,18 +47,21 @@ class _Member:
 
     def seeing(self, event: Event) -> int:
         """Whether the query sees an event."""
-        return int(event[NUMBER] >= self.since) if self._there else 0
+        number = event[NUMBER]
+        return int(number >= self.since and number not in self.missing) if self._there else 0
 
     def see_from(self, since: int) -> None:
         """The query sees events with numbers not below `since`."""
         self.since = since
 
     def miss(self, event: int, time: int, mask: int) -> None:
-        """An event comes too late: nothing is remembered of that."""
+        """Notes an event, by its number, which the query does not see."""
+        if mask:
+            self.missing[event] = time
 
     def missed(self) -> Iterator[tuple[int, int, int]]:
-        """Nothing."""
-        return iter(())
+        """The query, the number of an event that it has missed, and the event's time."""
+        return ((self.number, event, time) for event, time in self.missing.items())
 
     def remove(self) -> None:
         """The query goes."""
@@ -206,6 +210,7 @@ class AutomatonGroup:
         if self.weak:
             if self._clock is not None and time < self._clock:
                 self.dropped += 1
+                self.members.miss(event[NUMBER], time, 1)
                 return
             self._newest = time
         self._pending.append((type_, event))
@@ -270,6 +275,8 @@ class AutomatonGroup:
     def advance(self, watermark: int) -> None:
         """All before the watermark has come and been taken."""
         self.take_pending()
+        if self.members.missing and self.query.program.within is not None:
+            self.members.missing.drop(watermark - self.query.program.within)
         newest = self._newest
         self.query.settle(watermark if newest is None else max(watermark, newest))
         self.query.evict(watermark)
@@ -278,10 +285,12 @@ class AutomatonGroup:
         """The matches since the last call, in order of time."""
         self.take_pending()
         changes, self.query.changes = self.query.changes, {}
+        # What is reported stands, whatever a simultaneous event makes of it.
+        new = [key for key, many in changes.items() if many > 0]
         numbers = (self.members.number,)
         return [
             Outcome(numbers, [Result.of(events or (), start, register)], None, time)
-            for start, time, register, events in sorted(changes, key=_found_at)
+            for start, time, register, events in sorted(new, key=_found_at)
         ]
 
     def differences(self) -> list[tuple[Found, bool]]:

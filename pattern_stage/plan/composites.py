@@ -14,7 +14,7 @@ from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planne
 from xscl.pattern_stage.compositions.rates import MeasuredRates
 from xscl.pattern_stage.found import Chains, Found, FoundGroup, Outcome, Result, grouped
 from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent
-from xscl.pattern_stage.memory import Memory
+from xscl.pattern_stage.memory import Memory, Missed
 from xscl.pattern_stage.plan.outputs import Outputs
 from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.values.terms import Slot
@@ -53,8 +53,9 @@ class CompositeStage:
         """The variables of each query, by their numbers in its plan."""
         self._read_by: dict[int, tuple[frozenset[int], int | None]] = {}
         self._version = self._dropped = 0
-        self._missed: dict[int, int] = {}
-        """Events that came too late, with their ends."""
+        self._missed = Missed()
+        self._missed_by: dict[int, Missed] = {}
+        """The same of each weak query."""
         self._new: list[Found] = []
         self._gone: list[Found] = []
 
@@ -91,6 +92,7 @@ class CompositeStage:
         del self._queries[number]
         stage.remove(number)
         self._weak.pop(number, None)
+        self._missed_by.pop(number, None)
         del self._read_by[number]
         self._called.pop(number)
         if stage in self._stages[1:] and stage not in self._of_query.values():
@@ -151,6 +153,7 @@ class CompositeStage:
         """Adds the queries of a `separate` stage."""
         self._stages += other._stages
         self._weak |= other._weak
+        self._missed_by |= other._missed_by
         self._of_query |= other._of_query
         self._called |= other._called
         self._queries |= other._queries
@@ -175,9 +178,13 @@ class CompositeStage:
             stage.take(coming)
         for number, (stage, time) in self._weak.items():
             types, _ = self._read_by[number]
-            some = [one for one in coming if one[0] in types]
+            missed = self._missed_by.setdefault(number, Missed())
+            some = [one for one in coming if one[0] in types and one[1][NUMBER] not in missed]
             on_time = [one for one in some if time is None or one[1][END] >= time]
-            self._dropped += len(some) - len(on_time)
+            if len(on_time) < len(some):
+                self._dropped += len(some) - len(on_time)
+                late = (event for _, event in some if time is not None and event[END] < time)
+                missed.update((event[NUMBER], event[END]) for event in late)
             if on_time:
                 newest = max(event[END] for _, event in on_time)
                 stage.take(on_time)
@@ -194,8 +201,12 @@ class CompositeStage:
         """A step ends: no event before `watermark` will come any more."""
         for stage in self._stages:
             stage.advance(watermark)
-        if watermark is not None and self._missed:
-            self._missed = {one: end for one, end in self._missed.items() if end >= watermark}
+        if watermark is not None and (self._missed or self._missed_by):
+            reaches = [reach for _, reach in self._read_by.values()]
+            if None not in reaches:
+                floor = watermark - max(filter(None, reaches), default=0)
+                for missed in (self._missed, *self._missed_by.values()):
+                    missed.drop(floor)
 
     def flush(self) -> None:
         """Reports what would be reported if no further event came; the watermark stays."""
@@ -239,9 +250,12 @@ class CompositeStage:
     @property
     def memories(self) -> dict[int, Memory]:
         """Of each query the events that came too late."""
-        if not self._missed:
-            return {}
-        return {number: Memory(missed=[*self._missed.items()]) for number in self._of_query}
+        memories = dict[int, Memory]()
+        for number in self._of_query:
+            missed = self._missed | self._missed_by.get(number, {})
+            if missed:
+                memories[number] = Memory(missed=[*missed.items()])
+        return memories
 
     def rebuild(
         self,
@@ -251,7 +265,12 @@ class CompositeStage:
         memories: Mapping[int, Memory],
     ) -> None:
         """Makes a new stage equal to another one that had taken these events."""
-        self._missed = {one: end for memory in memories.values() for one, end in memory.missed}
+        self._missed = Missed()
+        for number, memory in memories.items():
+            if number in self._weak:
+                self._missed_by[number] = Missed(memory.missed)
+            else:
+                self._missed.update(memory.missed)
         parts = [
             [one for one in part if one[1][NUMBER] not in self._missed] for part in (before, after)
         ]

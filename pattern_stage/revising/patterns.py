@@ -3,7 +3,7 @@ a late event or a retraction takes them away: groups of queries with a tail each
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -210,10 +210,11 @@ class RevisingStage(PatternStage):
     @property
     def memories(self) -> dict[int, Memory]:
         """The memories of queries at their bases, where not empty."""
-        memories: dict[int, Memory] = {}
+        memories: defaultdict[int, Memory] = defaultdict(Memory)
         for tail in self._tails.values():
             for (number, partition), time in tail.reported.items():
-                memories.setdefault(number, Memory()).reported.append((partition, time))
+                memories[number].reported.append((partition, time))
+        self._remember_missed(memories)
         return memories
 
     def rebuild(
@@ -224,6 +225,7 @@ class RevisingStage(PatternStage):
         memories: Mapping[int, Memory],
     ) -> None:
         """Makes a new stage equal to another one that had taken these events."""
+        self._recall_missed(memories)
         for number, memory in memories.items():
             endings = self._of_query[number].runs.endings
             last = {(number, partition): time for partition, time in memory.reported}
@@ -249,7 +251,7 @@ class RevisingStage(PatternStage):
     def _process(self, tail: GroupTail) -> None:
         """Brings a tail up to where a group reports."""
         mark, clock = self._watermark, self._clock(tail.group.components)
-        horizon = horizon_of(mark, clock, self.window)
+        horizon = horizon_of(mark, clock, self.window, forks=tail.group.forks)
         if horizon is not None:
             tail.process(horizon, mark, follow=self._steps % ROUND == 0)
 

@@ -83,6 +83,8 @@ class Intake:
     revisable: Revisable = NONE_REVISABLE
     withdrawn: dict[int, Document] = field(default_factory=dict)
     """Documents that are retracted, until nothing names them any more."""
+    freed: set[int] = field(default_factory=set)
+    """Documents that are retained, and whose ids are free all the same."""
     clocks: dict[str, int] = field(default_factory=dict)
     """The newest time of a document of each stream."""
     promises: dict[str, int] = field(default_factory=dict)
@@ -219,13 +221,18 @@ class Intake:
     def admit_result(self, document: Document, shape: DocumentShape) -> None:
         """Adds the result document of a match: it is never late, and moves no time."""
         self.next_number += 1
-        self.clocks[document.stream] = max(document.time, self.clocks.get(document.stream, -1))
+        self.see(document.stream, document.time)
         self.retain(document, shape)
+
+    def see(self, stream: str, time: int) -> None:
+        """Lets the clock of a stream see the time of a result, which is published to it."""
+        self.clocks[stream] = max(time, self.clocks.get(stream, -1))
 
     def retain(self, document: Document, shape: DocumentShape) -> None:
         """Retains a document; one that is retained already changes its shape."""
         self._since_evicting += 1
-        self.ids[document.stream][document.id] = document.number
+        if document.number not in self.freed:
+            self.ids[document.stream][document.id] = document.number
         self.retained[document.number] = document
         self._lingering.discard(document.number)
         self.retention.retain(document.number, document.time, shape)
@@ -267,8 +274,7 @@ class Intake:
     def free(self, document: Document) -> None:
         """Makes the id of a document free again, which otherwise stays as it is."""
         del self.ids[document.stream][document.id]
-        if self.dropped is not None:
-            self.dropped.append(document.number)
+        self.freed.add(document.number)
 
     def compose(self, derived: DerivedStream, found: OperatorRow) -> Composite:
         """A new composite of a derived stream; it retains its documents."""
@@ -366,6 +372,7 @@ class Intake:
 
     def _drop(self, number: int) -> None:
         document = self.retained.pop(number)
+        self.freed.discard(number)
         self._gone.append(number)
         if self.dropped is not None:
             self.dropped.append(number)

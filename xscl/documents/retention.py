@@ -71,7 +71,7 @@ class Retention:
         self._retained[number] = (time, shape)
         by_time = self._by_time.get(shape)
         entry = time, number
-        if by_time is None:
+        if not by_time:
             self._by_time[shape] = [entry]
             return
         if entry < by_time[-1]:
@@ -175,7 +175,8 @@ class Retention:
     def _above_floors(self, watermark: int | None) -> list[int]:
         """Drops the earliest documents that nothing but a floor retains, where these are too
         many."""
-        spare: dict[str, list[tuple[int, int]]] = {}
+        # A document that was retained again, as one that is read again is, has several entries.
+        spare: dict[str, set[tuple[int, int]]] = {}
         for shape, by_time in self._by_time.items():
             match shape:
                 case (str(stream), frozenset()) if stream in self.floors:
@@ -186,7 +187,7 @@ class Retention:
                             continue
                         self._sort(shape)
                         end = bisect_left(by_time, (watermark - reach,))
-                    spare.setdefault(stream, []).extend(
+                    spare.setdefault(stream, set()).update(
                         (time, number)
                         for time, number in by_time[:end]
                         if self._retained.get(number) == (time, shape)

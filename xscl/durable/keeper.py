@@ -53,12 +53,14 @@ _GOING = "\n\nconsistency"
 
 class Going(Struct):
     """How an engine goes about consistency: the level of queries that ask for none, the streams
-    that are revisable, the clocks of streams, and the promises of punctuations by block."""
+    that are revisable, the clocks of streams, the promises of punctuations by block, and the
+    documents whose ids are free while they are retained."""
 
     level: str = str(STRONG)
     revisable: str | None = None
     clocks: dict[str, int] = {}
     promises: dict[str, int] = {}
+    freed: list[int] = []
 
     @classmethod
     def read(cls, kept: Mapping[str, str]) -> Going:
@@ -302,7 +304,11 @@ class Keeper:
         now |= {f"{_ARCS}{name}": one for name, one in self._queries.changed_arcs().items()}
         levels, intake = self._queries.levels, self._intake
         going = Going(
-            str(levels.default), intake.revisable.written, levels.clocked, intake.promises
+            str(levels.default),
+            intake.revisable.written,
+            levels.clocked,
+            intake.promises,
+            sorted(intake.freed),
         )
         if going != Going():
             now[_GOING] = json.dumps(asdict(going))

@@ -52,6 +52,7 @@ def recover(
     going = Going.read(file.patterns())
     intake.clocks.update(going.clocks)
     intake.promises = going.promises
+    intake.freed.update(going.freed)
     for stream, floor in file.floors().items():
         intake.retention.keep_recent(stream, floor)
     texts = file.texts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xscl.documents.retention import Retention, Shape
+from xscl.documents.retention import Floor, Retention, Shape
 
 LEAVES = st.frozensets(st.integers(0, 4), max_size=3)
 REACHES = st.dictionaries(st.integers(0, 4), st.integers(0, 9), max_size=5)
@@ -62,3 +62,28 @@ def test_what_is_retained_is_what_a_query_can_reach(
     queries.streams = {"R"}
     retention.queries_changed({})
     assert set(retention.expired(None)) == {n for n in retained if shapes[n][0] == "S"}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), LEAVES), min_size=1, max_size=20),
+    st.integers(0, 5),
+    st.none() | st.integers(0, 9),
+)
+def test_a_floor_counts_a_document_once_however_often_it_is_read(
+    readings: list[tuple[int, frozenset[int]]], most: int, watermark: int | None
+) -> None:
+    """Of documents that no query reaches, those remain that are the latest."""
+    queries = Queries()
+    queries.streams = set()
+    retention = Retention(queries)
+    retention.keep_recent("S", Floor(1_000, most))
+    for number, leaves in readings:
+        retention.retain(number, number, ("S", leaves))
+    there = sorted({number for number, _ in readings})
+    left = there[len(there) - most :] if most < len(there) else there
+    assert sorted(retention.expired(watermark)) == there[: len(there) - len(left)]
+    assert [number for number in there if retention.reaches(number, watermark)] == left
+    # What is dropped may come again.
+    for number in there:
+        retention.retain(number, number, ("S", frozenset()))
+    assert sorted(retention.expired(watermark)) == there[: len(there) - len(left)]

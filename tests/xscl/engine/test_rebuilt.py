@@ -3,6 +3,7 @@ back, a query that puts others onto another level."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,20 @@ def lifting(engine: xscl.Engine, state: Path) -> xscl.Engine:
 
 DISTURBANCES = [nothing, restart, looking_back, lifting]
 
+AUTOMATON = {
+    "events": {"a": "A", "b": "B"},
+    "start": "q0",
+    "final": ["q2"],
+    "within": 8,
+    "keep": True,
+    "consistency": "weak",
+    "arcs": [
+        {"from": "q0", "to": "q1", "event": "a"},
+        {"from": "q1", "to": "q1", "kind": "ignore", "event": "*"},
+        {"from": "q1", "to": "q2", "event": "b"},
+    ],
+}
+
 LIVES: dict[str, tuple[str, float, Sequence[Coming], list[tuple[str, ...]]]] = {
     "an absence at the start, another at the end": (
         "EVENT SEQ(!N n, A a, B b, !C c) WITHIN 8",
@@ -54,6 +69,18 @@ LIVES: dict[str, tuple[str, float, Sequence[Coming], list[tuple[str, ...]]]] = {
     ),
     "what is weak has dropped": (
         "EVENT SEQ(A a, B b) WITHIN 8 CONSISTENCY weak",
+        5,
+        [("A", 9, "a"), ("B", 10, "b"), ("A", 8, "late a")],
+        [],
+    ),
+    "what a weak composition has dropped": (
+        "SELECT * FROM (A X; B Y) WHERE (X, Y) OCCURS WITHIN 8 s CONSISTENCY weak",
+        5,
+        [("A", 9, "a"), ("B", 10, "b"), ("A", 8, "late a")],
+        [],
+    ),
+    "what a weak automaton has dropped": (
+        "AUTOMATON " + json.dumps(AUTOMATON),
         5,
         [("A", 9, "a"), ("B", 10, "b"), ("A", 8, "late a")],
         [],
@@ -83,7 +110,7 @@ def test_a_pattern(life: str, disturb: Disturbance, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lateness", [0, 2, None])
-@pytest.mark.parametrize("life", LIVES)
+@pytest.mark.parametrize("life", [one for one, (text, *_) in LIVES.items() if "EVENT" in text])
 def test_a_pattern_that_looks_back(life: str, lateness: float | None) -> None:
     """It finds what one does that was there, whatever that one has read of what is pending."""
     text, _, coming, _ = LIVES[life]
@@ -236,3 +263,34 @@ def publish(engine: xscl.Engine, coming: Sequence[Coming]) -> list[xscl.Match]:
 
 def found(matches: Sequence[xscl.Match]) -> list[tuple[str, ...]]:
     return [one.documents for one in matches if one.query == "q"]
+
+
+WEAK = {
+    "a pattern": "EVENT SEQ(A x, B y) WITHIN 100 CONSISTENCY weak",
+    "a composition": "SELECT * FROM (A X; B Y) WHERE (X, Y) OCCURS WITHIN 100 s CONSISTENCY weak",
+    "an automaton": "AUTOMATON " + json.dumps({**AUTOMATON, "within": 100}),
+}
+
+
+@pytest.mark.parametrize("lateness", [None, 50])
+@pytest.mark.parametrize("query", WEAK)
+@pytest.mark.parametrize("disturb", DISTURBANCES[1:])
+def test_what_a_weak_query_has_dropped_stays_dropped(
+    disturb: Disturbance, query: str, lateness: float | None, tmp_path: Path
+) -> None:
+    found_by: dict[Disturbance, list[list[tuple[str, ...]]]] = {}
+    for one in (nothing, disturb):
+        state = tmp_path / one.__name__
+        engine = xscl.Engine(state, lateness=lateness)
+        engine.subscribe(WEAK[query], name="q")
+        # The second is late for the query, and those after the disturbance are not.
+        steps = [publish(engine, [("A", 5, "a5"), ("A", 3, "a3")])]
+        for coming in ([("A", 6, "a6"), ("B", 7, "b")], [("B", 8, "b8")]):
+            engine = one(engine, state) if one is restart or len(steps) == 1 else engine
+            steps.append(publish(engine, coming))
+        engine.close()
+        found_by[one] = [
+            sorted(found([match for match in step if match.query == "q"])) for step in steps
+        ]
+    assert found_by[disturb] == found_by[nothing]
+    assert ("a5", "b") in found_by[nothing][1]

@@ -164,3 +164,33 @@ def test_a_weak_query_takes_nothing_back(query: str) -> None:
         found = one.publish("T", "<i/>", id="b", timestamp=3)
         assert [match.documents for match in found] == [("a", "b")] * 2
         assert one.retract("T", "b") == one.flush() == []
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("again", ["", "restart", "history"])
+def test_a_weak_query_goes_on_with_a_document_whose_id_is_free(
+    again: str, together: bool, tmp_path: Path
+) -> None:
+    """Also where the document is read again."""
+    state = tmp_path / "s.duckdb"
+    engine = Engine(state, revisable=True, consistency="weak")
+    engine.subscribe("S/i JOIN {1 day} T/i", name="q")
+    engine.subscribe("EVENT SEQ(S/i x, T/i y) WITHIN 9 s", name="p")
+    lines: list[dict[str, Any]] = [
+        {"stream": "S", "id": "a", "timestamp": 1, "xml": "<i/>"},
+        {"stream": "S", "retract": "a"},
+    ]
+    for some in [lines] if together else [[one] for one in lines]:
+        engine.publish_many(some)
+    if again == "restart":
+        engine.close()
+        engine = Engine(state)
+    elif again == "history":
+        engine.subscribe("S//i", name="late", history=True)
+    found = engine.publish("T", "<i/>", id="b", timestamp=3)
+    assert {(m.query, m.documents) for m in found} == {("q", ("a", "b")), ("p", ("a", "b"))}
+    engine.publish("S", "<i><new/></i>", id="a", timestamp=2)
+    assert engine.skipped.duplicate == 0
+    engine.publish("S", "<i/>", id="a", timestamp=2)
+    assert engine.skipped.duplicate == 1
+    engine.close()
