@@ -18,7 +18,7 @@ from xscl.pattern_stage.algebra.compiled import (
     texts_of,
 )
 from xscl.pattern_stage.algebra.functions import NAMES
-from xscl.pattern_stage.algebra.identity import frozen, is_document, may_repeat, same
+from xscl.pattern_stage.algebra.identity import frozen, is_document, is_union, may_repeat, same
 from xscl.pattern_stage.algebra.localised import Localised, Operators, typed
 from xscl.pattern_stage.algebra.normal_form import normal_form
 from xscl.pattern_stage.algebra.numbered import numbered
@@ -41,6 +41,7 @@ __all__ = [
     "function",
     "history",
     "is_document",
+    "is_union",
     "iterated",
     "mapped",
     "may_repeat",

@@ -13,7 +13,7 @@ from xscl.pattern_stage.algebra.nodes.map import Map
 from xscl.pattern_stage.algebra.nodes.union import INNER, SIDE
 from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts
 
-__all__ = ["frozen", "is_document", "may_repeat", "same"]
+__all__ = ["frozen", "is_document", "is_union", "may_repeat", "same"]
 
 _PLAIN = frozenset([str, int, float, type(None)])
 
@@ -43,6 +43,15 @@ def is_document(node: Node) -> bool:
             return is_document(node.left) or is_document(node.right)
         case _:
             return False
+
+
+def is_union(node: Node) -> bool:
+    """Whether events of a node are those of either side of a UNION, or selections from them."""
+    match node:
+        case Select() | Map(star=True, items=()):
+            return is_union(node.input)
+        case _:
+            return isinstance(node, Union)
 
 
 def may_repeat(node: Node) -> bool:
@@ -86,9 +95,10 @@ def _identified_by_attributes(node: Node) -> Iterator[Node]:
 
 def _same(node: Node, layout: Layouts, *, by_place: bool) -> Callable[[Any], Hashable]:
     match node:
-        case Source(type_):
+        case Source():
             by_attributes = _same_attributes(node, layout, by_place=by_place)
-            return lambda a: by_attributes(a) if a[NUMBER] is None else (type_, a[NUMBER])
+            # A node of a document has one number, whatever blocks select it.
+            return lambda a: by_attributes(a) if a[NUMBER] is None else a[NUMBER]
         case Select() | Map(star=True, items=()):
             return _same(node.input, layout, by_place=by_place)
         case Union():

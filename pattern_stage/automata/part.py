@@ -22,6 +22,7 @@ from xscl.pattern_stage.layouts import END, NUMBER, Event, TypedEvent
 __all__ = ["Part"]
 
 _FIRST = float("-inf")
+_INFINITE = frozenset([_FIRST, float("inf")])
 
 _OPEN = 2
 """So many of the newest epochs may change still: another event may come at the time of the last
@@ -46,6 +47,7 @@ class Part:
         self._arcs, self._changed, self._passed = arcs, changed, passed
         self._none: Lists = [shape.empty] * states
         self._width = shape.width
+        self._has_numbers = any(field.number for field in program.register)
         self._within = float("inf") if program.within is None else program.within
         self.epochs: list[Epoch] = []
         self.clock = _FIRST
@@ -403,6 +405,9 @@ class Part:
 
     def _key(self, run: Run, time: int) -> Key:
         register = run[1 : self._width + 1]
+        if self._has_numbers:
+            # A result shows what is infinite as what is missing.
+            register = tuple([None if one in _INFINITE else one for one in register])
         if not self.program.keep:
             return run[0], time, register, None
         return run[0], time, register, () if run[-1] is None else run[-1].events

@@ -17,6 +17,7 @@ from xscl.pattern_stage.algebra import (
     attributes,
     events,
     is_document,
+    is_union,
     may_repeat,
     reader,
     same,
@@ -51,6 +52,7 @@ class Root:
         "events",
         "feeds",
         "is_document",
+        "is_union",
         "key",
         "may_repeat",
         "network",
@@ -70,6 +72,7 @@ class Root:
         self.events = events(operator.node, layout) if composite else None
         """Of composites, the events that they consist of, each with the place of its variable."""
         self.is_document = is_document(operator.node)
+        self.is_union = is_union(operator.node)
         self.queries: list[Sink] = []
         self.sizes = array("i")
         """The number of queries of each member."""

@@ -68,6 +68,8 @@ class Reported:
 
     def __init__(self) -> None:
         self._computed, self._early = _ByEnd(), _ByEnd()
+        self._documents = _ByEnd()
+        """Of unions, those of this step."""
         self.flushed: list[Output] = []
         """Outputs reported before their time that were not looked up yet."""
 
@@ -75,16 +77,23 @@ class Reported:
 
     def remove(self, root: Root, member: int) -> None:
         """Removes a member without queries: its number may soon be another's."""
-        if self._computed or self._early or self.flushed:
+        if self._computed or self._early or self._documents or self.flushed:
             self._gone.setdefault(root, set()).add(member)
+
+    def begin(self) -> None:
+        """Begins a step: its documents are in no other one."""
+        if self._documents:
+            self._documents = _ByEnd()
 
     def unknown(self, root: Root, channel: Channel) -> Iterable[Output]:
         """The new outputs of a monotone query: documents, and what it has not computed before."""
         self._drop_gone()
         if root.is_document:
-            yield from distinct(
+            documents = distinct(
                 root, Channel([one for one in channel if one[0][NUMBER] is not None])
             )
+            # Events come type by type, and a node may be an event of either side.
+            yield from self._documents.new(documents) if root.is_union else documents
             channel = Channel([one for one in channel if one[0][NUMBER] is None])
         yield from self._computed.new(distinct(root, channel))
 
@@ -104,7 +113,7 @@ class Reported:
             return
         self._early.new(self.flushed)
         self.flushed = []
-        for one in (self._computed, self._early):
+        for one in (self._computed, self._early, self._documents):
             one.drop_members(self._gone)
         self._gone = {}
 

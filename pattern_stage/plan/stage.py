@@ -235,6 +235,7 @@ class EventStage:
                     self._sorted = False
                 latest = event[END]
                 buffered.append(coming)
+        self._reported.begin()
         # Type by type: a reported document has its own number, sharable or not.
         for some in now.values():
             some.sort(key=_end)

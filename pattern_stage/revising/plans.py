@@ -136,7 +136,7 @@ class RevisingPlans(EventStage):
         self._steps += 1
         tail, mark = self._tail, self._watermark
         clock = self._clock({one for of in self._types.values() for one in of})
-        horizon = horizon_of(mark, clock, self._window)
+        horizon = horizon_of(mark, clock, self._window, forks=True)
         follow = self._steps % ROUND == 0
         if horizon is not None and (tail.events or tail.again or tail.standing or follow):
             tail.process(horizon, mark, follow=follow)

@@ -251,14 +251,17 @@ class Tail(ABC, Generic[Found]):
             self.taken = taken
 
 
-def horizon_of(mark: int | None, clock: int | None, window: int | None) -> int | None:
+def horizon_of(
+    mark: int | None, clock: int | None, window: int | None, *, forks: bool
+) -> int | None:
     """Up to when is reported, given the watermark, the newest time, and how far beyond the
-    watermark one looks (None: to the newest); None where nothing is."""
+    watermark one looks (None: to the newest); None where nothing is.  What `forks` needs all that
+    is simultaneous: as with the watermark alone, time has to be over."""
     if mark is not None and (clock is None or clock < mark):
         clock = mark
     if window is None or clock is None:
         return clock
-    return None if mark is None else min(clock, mark + window)
+    return None if mark is None else min(clock, mark + window - forks)
 
 
 def _time(coming: TypedEvent) -> Any:

@@ -143,6 +143,7 @@ class EventOutputs:
         """As an event and nothing else."""
         number = self._intake.next_number
         self._intake.next_number = number + 1
+        self._intake.see(stream, output.time)
         self._hand_on(output, stream, readers, number)
 
     def _hand_on(self, output: Output, stream: str, readers: EventReaders, number: int) -> None:

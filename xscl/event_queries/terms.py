@@ -253,13 +253,8 @@ def _is_number(value: Scalar) -> bool:
 def _per_cent(number: Literal | Parameter) -> float | Open:
     """What stands before `%`: a parameter where texts are equal up to it."""
     if isinstance(number, Parameter):
-        return Open(number.name, _of_hundred)
-    return _of_hundred(number.value)
-
-
-def _of_hundred(value: object) -> float:
-    """A number before `%`: exactly 0.8 of 80."""
-    return float(Decimal(repr(value)).scaleb(-2))
+        return Open(number.name, PerCent.of)
+    return PerCent.of(number.value)
 
 
 def _negated(value: object) -> float:

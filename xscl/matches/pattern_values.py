@@ -126,8 +126,8 @@ class Values:
             case syntax.Literal():
                 constant = number_of(str(value.value))
                 return lambda taken: constant
-            case syntax.PerCent(literal):
-                share = number_of(str(literal.value)) / 100
+            case syntax.PerCent():
+                share = value.share
                 return lambda taken: share
             case syntax.Minus(operand):
                 negated = self._number(operand)

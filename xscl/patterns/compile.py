@@ -166,9 +166,8 @@ class Terms:
         match value:
             case syntax.Literal():
                 return self.constant(value.value)
-            case syntax.PerCent(number):
-                assert isinstance(number.value, float)
-                return self.constant(number.value / 100)
+            case syntax.PerCent():
+                return self.constant(value.share)
             case syntax.Minus(operand):
                 return algebra.Negative(self.term(operand))
             case syntax.Arithmetic(operator, left, right):

@@ -247,8 +247,8 @@ class _Terms:
         match value:
             case syntax.Literal():
                 return self.constant(value.value)
-            case syntax.PerCent(syntax.Literal(float() as number)):
-                return self.constant(number / 100)
+            case syntax.PerCent():
+                return self.constant(value.share)
             case syntax.Minus(operand):
                 return algebra.Negative(self.term(operand))
             case syntax.Arithmetic(operator, left, right):

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xscl.pattern_stage.algebra import frozen
 from xscl.pattern_stage.algebra.nodes import Source
 from xscl.pattern_stage.layouts import END, NUMBER, SLOTS, Event, TypedEvent
 from xscl.pattern_stage.plan.channels import Channel
 from xscl.pattern_stage.plan.operators import Operator
 
 __all__ = ["SourceOperator"]
+
+_TOLD_APART = frozenset([bool, list, dict])
 
 _RECENT = 4
 """An event is compared with so many previous ones: equal events come together."""
@@ -103,6 +106,11 @@ class SourceOperator(Operator):
 
 def _equal(one: Event, other: Event) -> bool:
     """Whether two events are equal up to their numbers."""
-    if one[END] != other[END]:
+    if one[END] != other[END] or one[:NUMBER] != other[:NUMBER]:
         return False
-    return one[:NUMBER] == other[:NUMBER] and one[NUMBER + 1 :] == other[NUMBER + 1 :]
+    values, others = one[NUMBER + 1 :], other[NUMBER + 1 :]
+    if values != others:
+        return False
+    # True is 1 in Python, and no number in JSON.
+    kinds = {*map(type, values), *map(type, others)}
+    return kinds.isdisjoint(_TOLD_APART) or frozen(values) == frozen(others)

@@ -7,6 +7,7 @@ Everything is as it was written; what a name reads, and whether it may, is check
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, ClassVar, Generic, TypeVar, Union
 from typing import Literal as OneOf
 
@@ -107,6 +108,20 @@ class PerCent:
 
     number: Literal
     at: int
+
+    @property
+    def share(self) -> float:
+        """The number that it is."""
+        return self.of(self.number.value)
+
+    @staticmethod
+    def of(number: object) -> float:
+        """A hundredth of a number as it is written: exactly 0.011 of 1.1, which 1.1 / 100 is not.
+
+        >>> PerCent.of(1.1)
+        0.011
+        """
+        return float(Decimal(repr(number)).scaleb(-2))
 
 
 @dataclass(frozen=True, slots=True)
