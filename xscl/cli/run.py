@@ -215,8 +215,7 @@ class _Run:
             batches = as_they_come(entries, options.batch, stopped.is_set)
         else:
             batches = in_batches(entries, options.batch)
-        pending = any(one.waits for one in engine.subscriptions)
-        self.batches = _until(batches, stopped.is_set, pending=pending)
+        self.batches = _until(batches, stopped.is_set, pending=engine.waits)
         self._replaced = False
         self._was_there = options.output is not None and os.path.exists(options.output)
 
@@ -278,9 +277,11 @@ class _Run:
             counts.update({name: before.get(name, 0) for name in counts})
 
         def count(found: Envelopes) -> int:
-            new = +engine.count(
+            counted = engine.count(
                 self.report.watch(engine, found), batch=self.options.batch, flush=not found
             )
+            # Less than nothing is what a batch takes back.
+            new = Counter({name: number for name, number in counted.items() if number})
             counts.update(new)
             self.report.by_query.update(new)
             if keeper is not None:

@@ -63,7 +63,7 @@ from xscl.polling.store import Store
 from xscl.polling.watched_feeds import watched_feeds
 from xscl.sinks.deliveries import Delivery
 from xscl.sinks.registry import DELIVERIES, FEED_FORMS, LINE_FORMS, Means, title_of
-from xscl.times import span
+from xscl.times import earlier, span
 from xscl.web.proxies import ProxySettings
 
 __all__ = ["watch"]
@@ -215,8 +215,7 @@ class _Watch:
     ) -> None:
         self._options, self._engine, self._report = options, engine, report
         self._form, self._late, self._stack = form, late, stack
-        waits = any(one.waits for one in engine.subscriptions)
-        self._pending = waits or bool(options.revisable)
+        self._pending = engine.waits
         self._was_there = options.output is not None and os.path.exists(options.output)
         with wrong_usage():
             self._proxies = ProxySettings.of_environment()
@@ -284,7 +283,7 @@ class _Watch:
         fetched = [one.last_fetch for one in poller.states.values() if one.last_fetch is not None]
         if self._pending and self._late is not None and fetched and keeper is None:
             # What had not happened by then was reported, too.
-            engine.advance(max(fetched) - self._late)
+            engine.advance(earlier(max(fetched), self._late))
         report.how_far = lambda: feeds.status(len(polled), poller.next_fetch, report.matches)
         report.found(0)
         feeds.begin(poller.not_due)
@@ -312,7 +311,7 @@ class _Watch:
         matches = published(engine, self._report.watch(engine, envelopes), stream)
         if self._pending and late is not None:
             # Afterwards, so that the older items of a new feed are not late.
-            matches += of_stream(engine.advance(SystemClock().now() - late), stream)
+            matches += of_stream(engine.advance(earlier(SystemClock().now(), late)), stream)
         if engine.keeper is not None:
             self._poller.save()
         return matches

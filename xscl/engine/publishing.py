@@ -162,7 +162,7 @@ class Publishing(EngineParts):
         found, or `grouped` those of the same documents together."""
         for some in in_batches(envelopes_of(envelopes), batch):
             yield from self._publish(some, grouped=grouped)
-        if self._waits:
+        if self.waits:
             yield from self._publish([], grouped=grouped, ended=True)
         else:
             self._end()
@@ -228,14 +228,15 @@ class Publishing(EngineParts):
         """Says that the input has ended: returns all matches that waited for more of it, as if
         whatever may come came later.  Documents may follow all the same; what was returned stays.
         """
-        if not self._waits:
+        if not self.waits:
             self._end()
             return Matches()
         return self._take_in([], partial(self._evaluation.publish, ended=True))
 
     @property
-    def _waits(self) -> bool:
-        """Whether any query may wait for more of the input."""
+    def waits(self) -> bool:
+        """Whether matches may wait for more of the input, or for its end: there are patterns, event
+        queries or revisable streams."""
         return bool(self._queries.levels or self._intake.revisable)
 
     def _end(self) -> None:
@@ -262,7 +263,7 @@ class Publishing(EngineParts):
 
         for some in in_batches(envelopes_of(envelopes), batch):
             self._take_in(some, evaluate, to_callbacks=False)
-        if flush and self._waits:
+        if flush and self.waits:
             self._take_in([], partial(evaluate, ended=True), to_callbacks=False)
         elif flush:
             self._end()
@@ -395,6 +396,7 @@ class Publishing(EngineParts):
                         first = one
                     elif isinstance(one, MatchGroups):
                         first.ranges += one.ranges
+                        first.retractions += one.retractions
                     else:
                         first += one
         return cast(T, first)

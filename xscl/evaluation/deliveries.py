@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
@@ -13,24 +13,30 @@ from xscl.queries.subscription import Subscription
 if TYPE_CHECKING:
     from xscl.matches.match import Match
 
-__all__ = ["Deliveries", "Delivery"]
+__all__ = ["Deliveries", "Delivery", "MatchKey", "key_of"]
 
 Delivery = tuple[Subscription, "Match"]
 
+MatchKey = tuple[str, str]
+"""The query of a match, and its id."""
 
 T = TypeVar("T")
 
 
+def key_of(match: Match) -> MatchKey:
+    """What a match has in common with its retraction."""
+    return match.query, match.id
+
+
 def _settled(some: Sequence[T], match_of: Callable[[T], Match]) -> list[T]:
     back = {match_of(one).query for one in some if match_of(one).retracts}
-    new: dict[tuple[str, str], int] = {}
+    new: dict[MatchKey, int] = {}
     dropped = set[int]()
     for place, one in enumerate(some):
         match = match_of(one)
         if match.query not in back:
             continue
-        # That of a retraction is its match's.
-        key = match.query, match.id
+        key = key_of(match)
         if not match.retracts:
             new[key] = place
         elif (came := new.pop(key, None)) is not None:
@@ -60,6 +66,10 @@ class Deliveries:
             self.matches += matches
         if self._awaits(owner):
             self.awaited += zip(repeat(owner), matches, strict=False)
+
+    def forget(self, never: Collection[MatchKey]) -> None:
+        """Matches of this step, by query and id, have never been."""
+        self.awaited = [one for one in self.awaited if key_of(one[1]) not in never]
 
     def settle(self) -> None:
         """At the end of a step in which something was taken back: a match that came in it and is

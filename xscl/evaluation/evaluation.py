@@ -11,10 +11,11 @@ from xscl.documents.arrivals import Arrivals
 from xscl.documents.intake import Intake
 from xscl.errors import DocumentError
 from xscl.evaluation.arc_changes import ArcChanges
-from xscl.evaluation.deliveries import Deliveries, Delivery
+from xscl.evaluation.deliveries import Deliveries, Delivery, key_of
 from xscl.evaluation.event_outputs import EventOutputs
 from xscl.evaluation.groups.grouping import MatchGrouping
 from xscl.evaluation.groups.match_groups import MatchGroups
+from xscl.evaluation.groups.settled import settle
 from xscl.evaluation.history import History
 from xscl.evaluation.promises import breaks_promise, promised_block
 from xscl.evaluation.rows import count_rows
@@ -120,18 +121,30 @@ class Evaluation:
         """As `publish`, but in groups; with them the matches that somebody waits for."""
         groups = MatchGroups()
         deliveries = self.deliveries(all_of_them=False)
+        read_by = self._intake.read_by
+        of_step = 0
 
         def collect(step: WaveRows) -> Wave:
+            nonlocal of_step
             of_patterns = step.of_patterns
             for some in of_patterns:
                 self._grouping.group_patterns(some, self._patterns.nodes, self._intake.held, groups)
             for outputs in step.of_events:
                 self._grouping.group_events(outputs, self._outputs, groups)
-            # What is pending has to be looked at one by one.
-            for reporter, match in self._waves.taken_back(step):
+            # What is taken back may drop documents.
+            read_by(groups.ranges[of_step:])
+            of_step = len(groups.ranges)
+            back = self._waves.taken_back(step)
+            never = settle(groups, [match for _, match in back]) if back else ()
+            if never:
+                deliveries.forget(never)
+            for reporter, match in back:
+                if key_of(match) in never:
+                    continue
                 retraction = self._waves.deliver_back(deliveries, reporter, match)
                 if retraction is not None:
                     groups.retractions.append(retraction)
+            # What is pending has to be looked at one by one.
             alone = self._waves.pending.any
             wanted = Wanted.ALL if alone else Wanted.BUT_CHANNELS
             rows = self._waves.rows(step.outputs(wanted), step.due)
@@ -141,10 +154,13 @@ class Evaluation:
             return self._waves.next_wave(rows, deliveries, step.of_events)
 
         self._run(arrivals, collect, ended=ended)
-        self._intake.read_by(groups.ranges)
+        read_by(groups.ranges[of_step:])
         self._second.evict()
         called = [one for some in groups.ranges if some.waited_for for one in some.called()]
-        return groups, called + deliveries.awaited
+        awaited = called + deliveries.awaited
+        if deliveries.retracting:
+            awaited.sort(key=lambda one: not one[1].retracts)
+        return groups, awaited
 
     def count(self, arrivals: Arrivals, *, ended: bool = False) -> Counter[str]:
         """The number of matches of each query that a batch completes.

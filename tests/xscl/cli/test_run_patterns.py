@@ -92,3 +92,46 @@ def test_lines_that_are_no_documents(size: str, tmp_path: Path) -> None:
     assert [one["documents"] for one in reported] == [["c"], ["e"]]
     assert "no arc is named `a7`; there are a0" in done.stderr
     assert "2 skipped (1 malformed, 1 late)" in done.stderr
+
+
+def run(tmp_path: Path, *arguments: str, lines: str | None = None) -> str:
+    if lines is not None:
+        (tmp_path / "e.jsonl").write_text(lines)
+    events = ["--events", str(tmp_path / "e.jsonl")]
+    done = CliRunner().invoke(cli, ["run", *events, *arguments])
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("size", ["1", "2", "100"])
+def test_counts_are_of_what_stands(size: str, tmp_path: Path) -> None:
+    """Whatever was found and taken back on the way; also those of a state's earlier runs."""
+    query = "EVENT SEQ(S a, !T b, S c) WITHIN 9 s CONSISTENCY middle"
+    lines = [
+        {"stream": stream, "id": id, "timestamp": at, "json": {}}
+        for stream, id, at in [("S", "a", 1), ("S", "c", 3), ("T", "b", 2), ("S", "d", 4)]
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    options = ["-q", query, "--format", "counts", "--batch", size]
+    assert run(tmp_path, *options, lines=text) == "q1\t1\n"
+    state = ["--state", str(tmp_path / "s.duckdb")]
+    for end in range(1, 5):
+        part = "".join(text.splitlines(keepends=True)[:end])
+        # The end of the input is none of the stream's.
+        run(tmp_path, *options, *state, lines=part)
+    assert run(tmp_path, *options, *state) == "q1\t1\n"
+
+
+@pytest.mark.parametrize("query", ["S/json", "S/json->a[k->k] JOIN {k = l} S/json->b[k->l]"])
+def test_the_end_of_the_input_is_one_for_streams_that_are_revisable(
+    query: str, tmp_path: Path
+) -> None:
+    line = {"stream": "S", "id": "a", "timestamp": 1, "json": {"k": 1}}
+    text = f"{json.dumps(line)}\n" + f"{json.dumps({**line, 'id': 'b'})}\n"
+    many = {"S/json": "q1\t2\n"}.get(query)
+    plain = run(tmp_path, "-q", query, "--format", "counts", lines=text)
+    assert many in (None, plain)
+    options = ["-q", query, "--revisable", "S"]
+    assert run(tmp_path, *options, "--format", "counts") == plain
+    said = run(tmp_path, *options, "--format", "jsonl")
+    assert f"q1\t{said.count(chr(10))}\n" == plain

@@ -360,3 +360,78 @@ def test_explain_says_the_level_of_an_engine(tmp_path: Path) -> None:
                 in engine.explain(name)
             )
         assert "\n  consistency weak\n" in engine.explain("own")
+
+
+STANDING = """
+-- name: told
+SELECT a.k AS k FROM EVENT SEQ(S a, !T b, S c) WHERE [k] WITHIN 9 s PUBLISH P;
+-- name: joined
+U/i[./k->l] JOIN {l = k} P/result[./k->k];
+-- name: twice
+U/i[./k->l] JOIN {l = k} P/result[./k->k] PUBLISH Q;
+-- name: seen
+EVENT SEQ(U u, P/result p) WITHIN 9 s;
+-- name: alone
+U/i
+"""
+
+
+@pytest.mark.parametrize("order", ["UT", "TU"])
+@pytest.mark.parametrize("keys", ["x", "xy"])
+@pytest.mark.parametrize("called", [False, True])
+def test_groups_of_a_step_have_what_stands_after_it(called: bool, keys: str, order: str) -> None:
+    """As matches alone do: one that came in the step and is taken back in it has never been."""
+    said: dict[bool, Any] = {}
+    for grouped in (False, True):
+        calls: list[Any] = []
+        with Engine(consistency="middle") as engine:
+            if called:
+                on = {"on_match": calls.append, "on_retract": calls.append}
+                engine.load(STANDING, **on)  # type: ignore[arg-type]
+            else:
+                engine.load(STANDING)
+            coming = []
+            for k in keys:
+                xml = f"<i><k>{k}</k></i>"
+                for id, at in (("a", 1), ("c", 3)):
+                    engine.publish("S", xml, id=f"{id}{k}", timestamp=at)
+                coming.append({"stream": "U", "id": f"u{k}", "timestamp": 4, "xml": xml})
+            late = {"stream": "T", "id": "b", "timestamp": 2, "xml": "<i><k>x</k></i>"}
+            coming = [*coming, late] if order == "UT" else [late, *coming]
+            calls.clear()
+            if grouped:
+                groups = engine.publish_many(coming, grouped=True)
+                found = [match for group in groups for match in group.matches()]
+                for group in groups:
+                    assert sorted({m.query for m in group.matches()}) == sorted(group.queries)
+                    assert group.count == len([*group.matches()])
+                assert groups.total == len(found)
+                back = groups.retractions
+            else:
+                matches = engine.publish_many(coming)
+                found = [one for one in matches if not one.retracts]
+                back = [one for one in matches if one.retracts]  # type: ignore[misc]
+        said[grouped] = [
+            sorted((one.query, one.id) for one in found),
+            sorted((one.query, one.id) for one in back),
+            sorted((one.query, one.id, one.retracts) for one in calls),
+        ]
+    assert said[True] == said[False]
+    assert ("told" in {query for query, _ in said[True][1]}) is True
+
+
+def test_groups_of_several_steps_have_what_all_of_these_take_back() -> None:
+    text = "EVENT SEQ(S a, !T b, S c) WITHIN 9 s"
+    with Engine(consistency="middle", revisable=True) as engine:
+        engine.subscribe(text, name="q")
+        engine.publish("S", {}, id="a", timestamp=1)
+        engine.publish("S", {}, id="c", timestamp=3)
+        groups = engine.publish_many(
+            [
+                {"stream": "S", "id": "d", "timestamp": 4, "json": {}},
+                {"stream": "S", "retract": "a"},
+            ],
+            grouped=True,
+        )
+        back = {one.documents for one in groups.retractions}
+    assert ("a", "c") in back
