@@ -1,9 +1,9 @@
 """How far each source of a run was read, so that the next run continues there.
 
 An events file has a position: the place after the last line of the last batch, with a hash of the
-bytes before it, by which the same file is known that has only grown; another one of that name is
-read from its beginning.  Of files and feeds it is remembered which documents were read.  Standard
-input has neither.
+bytes before it (of a compressed file, of its first), by which the same file is known that has only
+grown; another one of that name is read from its beginning.  Of files and feeds it is remembered
+which documents were read.  Standard input has neither.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from xscl.documents.batches import in_batches
-from xscl.files.gzipped import is_gzipped
+from xscl.files.gzipped import is_gzipped, opened
 from xscl.sources.envelopes import Place
 
 if TYPE_CHECKING:
@@ -86,14 +86,12 @@ class Positions:
                 case (source, str(id)):
                     self._keeper.read(source, id)
         for source, place in last.items():
-            written: dict[str, object] = {
+            written = {
                 "line": place.lines,
                 "offset": place.offset,
                 "others": place.others,
+                "tail": _tail(self._paths[source], place.offset),
             }
-            tail = _tail(self._paths[source], place.offset)
-            if tail is not None:
-                written["tail"] = tail
             self._keeper.read_to(source, json.dumps(written))
 
     def _place(self, source: str, path: str) -> Place:
@@ -103,19 +101,17 @@ class Positions:
         # Rows had the bytes before them in their ids, not their numbers, where none is noted.
         line, offset, others = (position.get(name, 1) for name in ("line", "offset", "others"))
         place = Place(int(str(line)), int(str(offset)), int(str(others)))
-        tail = _tail(path, place.offset)
-        if tail == position.get("tail"):
+        # Of a compressed file none was noted once.
+        if position.get("tail") in (None, _tail(path, place.offset)):
             return place
         self._say(f"{path} is not the file that was read before: it is read from its beginning")
         return Place(others=place.others + 1)
 
 
-def _tail(path: str, offset: int) -> str | None:
-    """A hash of the bytes before a place, None for a compressed file: to come to them, all before
-    them would have to be decompressed."""
-    if is_gzipped(path):
-        return None
-    start = max(0, offset - _TAIL)
-    with open(path, "rb") as file:
+def _tail(path: str, offset: int) -> str:
+    """A hash of the bytes before a place; of a compressed file those at its beginning: to come to
+    the others, all before them would have to be decompressed."""
+    start = 0 if is_gzipped(path) else max(0, offset - _TAIL)
+    with opened(path) as file:
         file.seek(start)
-        return blake2b(file.read(offset - start), digest_size=16).hexdigest()
+        return blake2b(file.read(min(offset - start, _TAIL)), digest_size=16).hexdigest()

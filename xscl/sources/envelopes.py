@@ -14,7 +14,7 @@ import queue
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple, TypeVar
 
 from xscl.documents.document import document_of, is_control
@@ -27,6 +27,7 @@ __all__ = [
     "STDIN",
     "LineEnvelope",
     "Place",
+    "as_far_as_it_goes",
     "as_they_come",
     "checked",
     "lines_of",
@@ -119,8 +120,6 @@ def read_placed(
     name = os.fsencode(source).decode("utf-8", "backslashreplace")
     name = STDIN if source == "-" else name
     with opened(source) as file:
-        if after.offset:
-            file.seek(after.offset)
         yield from lines_of(file, name, on_error, max_document, after, _as_it_is)
 
 
@@ -224,6 +223,19 @@ def as_they_come(
             return
 
 
+@contextmanager
+def as_far_as_it_goes(file: BinaryIO, name: str, on_error: OnError) -> Iterator[None]:
+    """While a file is read: if it cannot be decompressed any further, that goes to `on_error`, and
+    what was read of it is used."""
+    try:
+        yield
+    except EOFError:
+        on_error(DocumentError("the compressed file ends early", stream="?", document=name))
+    except (gzip.BadGzipFile, zlib.error) as error:
+        problem = f"the compressed file is damaged after {file.tell():,} bytes: {error}"
+        on_error(DocumentError(problem, stream="?", document=name))
+
+
 def no_constant(constant: str) -> None:
     """Refuses what Python's JSON has beyond JSON: NaN and the infinities."""
     raise ValueError(f"{constant} is no JSON")
@@ -239,8 +251,8 @@ def _lines(
     """The lines of a file after a place, as far as they can be decompressed: the number from 1,
     the offset, the line, and the offset of its end; of one that is too long the beginning, a byte
     more than the limit at least."""
-    number, start = after.lines, after.offset
-    try:
+    number, start = after.lines, _sought(file, after.offset)
+    with as_far_as_it_goes(file, name, on_error):
         # The end of a line is no part of the document.
         while line := file.readline(limit + 1):
             number, length = number + 1, len(line)
@@ -250,11 +262,19 @@ def _lines(
                 length += len(rest)
             yield number, start, line, start + length
             start += length
-    except EOFError:
-        on_error(DocumentError("the compressed file ends early", stream="?", document=name))
-    except (gzip.BadGzipFile, zlib.error) as error:
-        problem = f"the compressed file is damaged after {start:,} bytes: {error}"
-        on_error(DocumentError(problem, stream="?", document=name))
+
+
+def _sought(file: BinaryIO, offset: int) -> int:
+    """Seeks the line that begins at an offset or, where the one before had no end yet when it was
+    read, after that end; returns where it begins."""
+    if not offset:
+        return 0
+    file.seek(offset - 1)
+    if file.read(1) != b"\n":
+        end = file.peek(2)[:2]  # type: ignore[attr-defined]
+        offset += 2 if end == b"\r\n" else int(end[:1] == b"\n")
+        file.seek(offset)
+    return offset
 
 
 def _json(line: bytes, limit: int) -> object:

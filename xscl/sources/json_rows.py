@@ -20,7 +20,15 @@ from typing import Any, BinaryIO
 from xscl.errors import DocumentError, XSCLError
 from xscl.files.gzipped import opened
 from xscl.sources.csv_rows import csv_rows, read_header
-from xscl.sources.envelopes import STDIN, LineEnvelope, Place, checked, lines_of, refused
+from xscl.sources.envelopes import (
+    STDIN,
+    LineEnvelope,
+    Place,
+    as_far_as_it_goes,
+    checked,
+    lines_of,
+    refused,
+)
 from xscl.sources.fields import Fields
 from xscl.sources.json_array import array_values, is_array
 from xscl.sources.limits import MAX_DOCUMENT, too_large
@@ -72,13 +80,13 @@ def read_rows(
         if begin.startswith(_PARQUET) or suffix in (".parquet", ".pq"):
             yield from _parquet(path, make, on_error, max_document, after)
         elif suffix in _CSV or (suffix not in _JSON and begin[:1] not in (b"{", b"[")):
-            yield from _csv(file, name, make, on_error, max_document, after, suffix == ".tsv")
+            with as_far_as_it_goes(file, name, on_error):
+                yield from _csv(file, name, make, on_error, max_document, after, suffix == ".tsv")
         elif is_array(seen, whole=len(seen) < _LOOK):
             end = 0 if path == "-" else os.stat(path).st_size
-            yield from _array(file, name, make, on_error, max_document, after, end)
+            with as_far_as_it_goes(file, name, on_error):
+                yield from _array(file, name, make, on_error, max_document, after, end)
         else:
-            if after.offset:
-                file.seek(after.offset)
             yield from lines_of(file, name, on_error, max_document, after, make)
 
 

@@ -273,3 +273,57 @@ def test_a_broken_pipe_ends_quietly(folder: Path) -> None:
     assert process.returncode == 1
     assert "Traceback" not in said
     assert xscl(*RUN, "--state", "s.duckdb", at=folder).stdout.count("\n") > 1000
+
+
+def count(at: Path, file: str, option: str = "--events") -> tuple[str, str]:
+    command = ["run", "-q", "S/*", option, file, "--state", "s.duckdb", "--format", "counts"]
+    done = xscl(*command, at=at)
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".csv.gz"])
+def test_another_file_of_any_kind_is_one(suffix: str, tmp_path: Path) -> None:
+    """One that is longer than before may be the same, and one that begins otherwise is not."""
+
+    def write(numbers: range) -> None:
+        if "json" in suffix:
+            text = events(numbers)
+        else:
+            text = "k,v\n" + "".join(f"{n},{n * 7}\n" for n in numbers)
+        body = text.encode()
+        (tmp_path / f"e{suffix}").write_bytes(
+            gzip.compress(body) if suffix.endswith(".gz") else body
+        )
+
+    option = "--events" if "json" in suffix else "--json"
+    name = f"e{suffix}" if "json" in suffix else f"S=e{suffix}"
+    write(range(300))
+    assert count(tmp_path, name, option)[0] == "q1\t300\n"
+    write(range(320))
+    out, said = count(tmp_path, name, option)
+    assert out == "q1\t320\n"
+    assert "is not the file" not in said
+    for other in (range(1_000, 1_002), range(2_000, 2_900)):
+        before = int(out.split()[1])
+        write(other)
+        out, said = count(tmp_path, name, option)
+        assert "is not the file that was read before" in said
+        assert out == f"q1\t{before + len(other)}\n"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_last_line_without_an_end_is_a_line(end: str, tmp_path: Path) -> None:
+    """What is written after it has the numbers, and with them the ids, that it has undisturbed."""
+    lines = ['{"timestamp": 1, "xml": "<a/>"}', '{"timestamp": 2, "xml": "<a/>"}']
+    whole = end.join([*lines, ""])
+    ids = []
+    for cuts in ([len(whole)], [len(lines[0]), len(whole)]):
+        folder = tmp_path / str(len(cuts))
+        folder.mkdir()
+        for cut in cuts:
+            (folder / "e.jsonl").write_bytes(whole[:cut].encode())
+            options = ("--state", "s.duckdb", "-o", "out.jsonl")
+            xscl("run", "-q", "S/a", "--events", "e.jsonl", *options, at=folder)
+        found = (folder / "out.jsonl").read_text().splitlines()
+        ids.append([json.loads(line)["documents"] for line in found])
+    assert ids[0] == ids[1] == [["e.jsonl:1"], ["e.jsonl:2"]]

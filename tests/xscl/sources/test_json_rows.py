@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import random
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -405,3 +406,22 @@ def test_bad_rows_are_dead_letters_and_counted(folder: Path) -> None:
 def test_wrong_usage(options: tuple[str, ...], problem: str, folder: Path) -> None:
     done = run("run", "q.xscl", *options)
     assert (done.exit_code, problem in done.output) == (2, True), done.output
+
+
+@pytest.mark.parametrize("damage", ["ends early", "is damaged"])
+@pytest.mark.parametrize("name", ["b.csv.gz", "array", "b.ndjson"])
+def test_a_damaged_archive_is_read_as_far_as_it_goes(
+    name: str, damage: str, tmp_path: Path
+) -> None:
+    dice = random.Random(3)
+    rows = [{"isbn": str(n), "title": dice.randbytes(20).hex()} for n in range(5_000)]
+    body = KINDS[name](rows)
+    if damage == "ends early":
+        body = body[: len(body) // 2]
+    else:
+        body = body[: len(body) // 2] + bytes(20) + body[len(body) // 2 + 20 :]
+    (tmp_path / name).write_bytes(body)
+    found, errors = read(tmp_path / name)
+    assert 100 < len(found) < len(rows)
+    assert [envelope["json"] for envelope, _ in found[:100]] == rows[:100]
+    assert f"the compressed file {damage}" in str(errors[-1])
