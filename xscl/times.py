@@ -18,6 +18,7 @@ __all__ = [
     "NO_LENGTH",
     "TOO_LONG",
     "duration",
+    "earlier",
     "from_timestamp",
     "from_timestamps",
     "is_unit",
@@ -158,6 +159,15 @@ def from_timestamps(values: Sequence[object]) -> list[int]:
 def to_seconds(microseconds: int) -> float:
     """Microseconds as seconds."""
     return microseconds / 1_000_000
+
+
+def earlier(seconds: float, by: float) -> float:
+    """A time that is so many seconds before another, or the earliest that there is.
+
+    >>> earlier(100.0, 60), earlier(0.0, 1e12)
+    (40.0, -99999999999.0)
+    """
+    return max(seconds - by, 1.0 - _FARTHEST // 1_000_000)
 
 
 def now() -> int:

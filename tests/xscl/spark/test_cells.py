@@ -19,7 +19,7 @@ from tests.drawn import times
 from tests.oracle.canonical import differences
 from xscl.spark.joins import live_cells
 from xscl.spark.joins.cells import Cells, Subsets, TimeSlices
-from xscl.spark.joins.documents import Part
+from xscl.spark.joins.documents import Part, parts_of
 from xscl.spark.joins.live_cells import (
     LiveCell,
     Portion,
@@ -31,6 +31,7 @@ from xscl.spark.joins.live_cells import (
 from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.needs import Needs
 from xscl.spark.joins.plan import Queries, groups_of
+from xscl.spark.joins.stream import stream_cells, stream_kind
 
 SECOND = 1_000_000
 
@@ -262,3 +263,32 @@ def check_stream(dice: random.Random) -> None:
             clock = latest if clock is None else max(clock, latest)
     assert not differences(expected, stream.found)
     assert stream.skipped["late"] == skipped["late"]
+
+
+def test_a_batch_that_brings_time_alone_is_made_again_whole() -> None:
+    """What it let pass has been reported to nobody, where its first attempt was lost."""
+    queries = Queries.of("EVENT SEQ(S/i a, !T/i b) WITHIN 5 s")
+    with queries.engine(0) as engine:
+        groups = groups_of(engine, lambda needs: stream_kind(needs, 1))
+    (part,) = parts_of(groups, lambda group: stream_cells(group, 1))
+    live: LiveCell | None = None
+    store: dict[PortionId, Portion] = {}
+
+    def attempt(before: int | None, rows: list[Any], clock: int) -> tuple[list[PortionId], int]:
+        nonlocal live
+        if live is None or not live.follow(before, {*store}, store.__getitem__):
+            live = LiveCell((Revision(queries),), part, 0, 0)
+            assert live.follow(before, {*store}, store.__getitem__)
+        found = CellRows(part.cells, 0, grouped=False, results=True, timed=True)
+        new, _, batches = live.take(rows, clock, found, counting=True)
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        return new, sum(row["skipped"] is None for row in rows)
+
+    first: list[Any] = [("S", "a", SECOND, None, "<i/>", None, None)]
+    new, many = attempt(None, first, SECOND)
+    assert many == 0
+    assert live is not None
+    store.update((one, live.portions[one]) for one in new)
+    # Twice from where it was: to a time that decides nothing, and to one that does.
+    for clock in (2 * SECOND, 20 * SECOND):
+        assert [attempt(SECOND, [], clock)[1] for _ in range(2)] == [clock // (20 * SECOND)] * 2

@@ -188,6 +188,35 @@ def test_what_is_skipped_is_said(spark: SparkSession) -> None:
     assert letters["d4"] == "its `timestamp` is null"
 
 
+def test_what_cannot_be_read_hides_nothing(spark: SparkSession) -> None:
+    """Of one stream and id the first counts that can be read, as in an engine."""
+    bad: dict[str, Any] = {"stream": "S", "xml": "<a>u"}
+    good = {"stream": "S", "xml": "<a>u</a>"}
+    rows: list[dict[str, Any]] = [
+        {**bad, "id": "d1", "timestamp": 1.0},
+        {**good, "id": "d1", "timestamp": 2.0},
+        {**good, "id": "d1", "timestamp": 3.0},
+        {**good, "id": "d2", "timestamp": None},
+        {**good, "id": "d2", "timestamp": 2.0},
+        {**bad, "id": "d3", "timestamp": 2.0},
+        {**good, "id": "d3", "timestamp": 2.0},
+        {**good, "id": "d4", "timestamp": 2.0},
+        {**bad, "id": "d4", "timestamp": 3.0},
+        {"stream": "S", "id": "d5", "timestamp": 1.0},
+        {"stream": "S", "id": "d5", "timestamp": 2.0, "json": "{"},
+        {"stream": "S", "id": "d5", "timestamp": 3.0, "json": '{"a": 1}'},
+    ]
+    query = "-- name: q\nS//a->x"
+    found = join(table(spark, rows), query).toArrow().to_pylist()
+    assert sorted((row["documents"], row["time"].timestamp()) for row in found) == [
+        (["d1"], 2.0),
+        (["d2"], 2.0),
+        (["d3"], 2.0),
+        (["d4"], 2.0),
+        (["d5"], 3.0),
+    ]
+
+
 def test_a_stream_continues_from_its_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
     rows = sorted(drawn(5, 120), key=lambda row: row["timestamp"])
     expected = by_engine(rows)

@@ -52,7 +52,8 @@ def join_batch(
     if tasks > 1:
         warn_of_one_cell(parts)
     width = sum(part.cells.count for part in parts)
-    read = _once(envelopes).mapInArrow(Reading(queries, parts), spark_columns(READ))
+    reading = Reading(queries, parts)
+    read = _once(envelopes, reading).mapInArrow(reading, spark_columns(READ))
     cells = (
         read.select(F.explode("cells").alias("cell"), *READ.names[1:])
         .repartitionById(max(width, 1), F.col("cell"))
@@ -76,12 +77,16 @@ def tasks_at_once(spark: SparkSession) -> int:
         return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
-def _once(envelopes: DataFrame) -> DataFrame:
-    """The documents, each marked that has the stream and the id of an earlier one (`again`)."""
+def _once(envelopes: DataFrame, reading: Reading) -> DataFrame:
+    """The documents, each marked that has the stream and the id of an earlier one that can be read
+    (`again`)."""
     # Few ids come again: their names are looked at first, without the documents.
     name = F.xxhash64("stream", "id").alias("name")
     names = envelopes.select(name).groupBy("name").count().where("count > 1").select("name")
     some = envelopes.withColumn("name", name).join(F.broadcast(names), "name", "left_semi")
+    # By a shuffle few rows are few tasks.
+    some = some.select(*envelopes.columns, F.lit(False).alias("again")).repartition("stream", "id")
+    some = some.mapInArrow(reading.readable, some.schema)
     said = F.struct("timestamp", F.xxhash64("xml", "json", "start").alias("body"))
     several = F.broadcast(some.groupBy("stream", "id").agg(F.min(said).alias("first")))
     marked = envelopes.join(several, ["stream", "id"], "left")

@@ -13,6 +13,7 @@ import pyarrow as pa
 from xscl.counts import counted
 from xscl.documents.attributes import first_member, reached, text_of_member, text_of_node
 from xscl.errors import DocumentError
+from xscl.evaluation.stage_one import Preview
 from xscl.pattern_stage.values.terms import Attribute
 from xscl.spark.columns import batch_of
 from xscl.spark.joins.cells import Cells, Keys
@@ -93,33 +94,44 @@ class Reading:
     ) -> Iterator[tuple[list[tuple[Any, ...]], list[int]]]:
         """For each batch its rows of `READ`, and the times of all documents that could be read,
         also of those that are of no use."""
-        engine = engine_for(self.queries)
-        events = streams_of_events(self.parts)
         for batch in batches:
-            read: list[tuple[tuple[Any, ...], Mapping[str, Any] | DocumentError]] = []
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                *named, problem, again = row
-                try:
-                    if problem is not None or again:
-                        problem = DUPLICATE if problem is None else problem
-                        raise DocumentError(problem, stream=named[0], document=str(named[1]))
-                    read.append((row, envelope(*named, decoded=named[0] in events)))
-                except DocumentError as error:
-                    read.append((row, error))
-            good = [one for _, one in read if not isinstance(one, DocumentError)]
-            previews = iter(engine.previews(good))
             rows: list[tuple[Any, ...]] = []
             times: list[int] = []
-            for (*named, _, _), document in read:
-                found = document if isinstance(document, DocumentError) else next(previews)
+            for named, document, found in self._previewed(batch):
                 if isinstance(found, DocumentError):
                     rows.append((_first_cell(self.parts, *named[:3]), *named, found.problem))
                     continue
                 times.append(found.time)
                 if found.of_use:
-                    assert not isinstance(document, DocumentError)
                     rows.append((self._cells(document, found.time), *named, None))
             yield rows, times
+
+    def readable(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of envelopes that can be read, for `mapInArrow`."""
+        for batch in batches:
+            outcomes = [found for _, _, found in self._previewed(batch)]
+            yield batch.filter(pa.array([not isinstance(one, DocumentError) for one in outcomes]))
+
+    def _previewed(
+        self, batch: pa.RecordBatch
+    ) -> Iterator[tuple[list[Any], Mapping[str, Any], Preview | DocumentError]]:
+        """For each row its columns, its document, and how that is taken in or why it cannot be
+        read."""
+        events = streams_of_events(self.parts)
+        read: list[tuple[list[Any], Mapping[str, Any], DocumentError | None]] = []
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            *named, problem, again = row
+            try:
+                if problem is not None or again:
+                    problem = DUPLICATE if problem is None else problem
+                    raise DocumentError(problem, stream=named[0], document=str(named[1]))
+                read.append((named, envelope(*named, decoded=named[0] in events), None))
+            except DocumentError as error:
+                read.append((named, {}, error))
+        good = [document for _, document, error in read if error is None]
+        previews = iter(engine_for(self.queries).previews(good))
+        for named, document, refused in read:
+            yield named, document, next(previews) if refused is None else refused
 
     def _cells(self, document: Mapping[str, Any], time: int) -> list[int]:
         stream, id = document["stream"], document["id"]

@@ -23,7 +23,7 @@ from xscl.spark.joins.documents import Part, envelope
 from xscl.spark.joins.engines import new_engine
 from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.plan import Queries
-from xscl.times import now, to_seconds
+from xscl.times import earlier, now, to_seconds
 
 __all__ = ["LiveCell", "Portion", "PortionId", "Revision", "clock_of", "packed", "unpacked"]
 
@@ -83,6 +83,9 @@ class LiveCell:
     ) -> bool:
         """Becomes what these portions and this clock make of it, where it is on the way there;
         returns whether it was."""
+        if self.clock is not None and (clock is None or clock < self.clock):
+            # Its last batch is made again, and may have brought nothing but time.
+            return False
         self.clock = clock
         self._let_go()
         if any(one not in stored for one in self.portions):
@@ -181,7 +184,7 @@ class LiveCell:
         watermark = self._watermark
         if self._engine is None or watermark is None:
             return ()
-        return self._engine.advance(to_seconds(watermark))
+        return self._engine.advance(earlier(to_seconds(watermark), 0))
 
     def _note(
         self, one: PortionId, portion: Portion, rows: Sequence[Row] | None = None
