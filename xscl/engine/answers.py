@@ -118,16 +118,11 @@ class Answers(EngineParts):
         came through each condition; of an automaton how far its runs come.  Event queries hold no
         documents: they need `among`.  Raises StateError for an id that is not held.
         """
-        from xscl.engine.held import funnel_of_held, named
-        from xscl.patterns.compile import CompiledPattern
+        from xscl.engine.held import funnel_of, named
         from xscl.patterns.compile_automaton import CompiledAutomaton
         from xscl.patterns.compile_composition import CompiledComposition
         from xscl.why import (
             Withheld,
-            count_automaton,
-            funnel_of_composition,
-            funnel_of_events,
-            funnel_of_sequence,
             why,
             why_automaton,
             why_composition,
@@ -164,9 +159,9 @@ class Answers(EngineParts):
                         )
             clocks, mark = self._intake.clocks, self._intake.watermark
             newest = max((clocks.get(one, -1) for one in dissection.streams), default=-1)
+        if not documents:
+            return funnel_of(dissection, held)
         if isinstance(dissection.compiled, CompiledAutomaton):
-            if not documents:
-                return count_automaton(dissection, held)
             withheld = Withheld(
                 dissection.compiled.level or STRONG,
                 mark,
@@ -175,15 +170,7 @@ class Answers(EngineParts):
             )
             return why_automaton(dissection, given, held, withheld)
         if isinstance(dissection.compiled, CompiledComposition):
-            if not documents:
-                return funnel_of_composition(dissection, held)
             return why_composition(dissection, given, held)
-        if not documents and events is not None:
-            return funnel_of_events(dissection, held)
-        if not documents and isinstance(dissection.compiled, CompiledPattern):
-            return funnel_of_sequence(dissection, held)
-        if not documents:
-            return funnel_of_held(dissection, held)
         if events is not None:
             return why_events(dissection, given)
         if wiring.pattern is not None:

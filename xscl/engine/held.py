@@ -19,11 +19,16 @@ from xscl.patterns.compile_automaton import CompiledAutomaton
 from xscl.patterns.compile_composition import CompiledComposition
 from xscl.times import to_seconds
 from xscl.why import (
+    AutomatonFunnel,
     Funnel,
     Names,
     Reading,
     conditions_of,
+    count_automaton,
     funnel,
+    funnel_of_composition,
+    funnel_of_events,
+    funnel_of_sequence,
     lacking,
     missing_name,
     pattern_of,
@@ -35,7 +40,7 @@ from xscl.why import (
     where_lost,
 )
 
-__all__ = ["Asked", "Envelopes", "envelope_of", "funnel_of_held", "hint", "named"]
+__all__ = ["Asked", "Envelopes", "envelope_of", "funnel_of", "funnel_of_held", "hint", "named"]
 
 _HINTED = 200
 
@@ -83,6 +88,22 @@ def envelope_of(document: Document) -> dict[str, object]:
         "timestamp": to_seconds(document.time),
         "json" if document.json else "xml": content_of(document),
     }
+
+
+def funnel_of(dissection: Dissection, documents: Iterable[Document]) -> Funnel | AutomatonFunnel:
+    """How many of some documents came through each condition of a query; of an automaton how far
+    its runs come."""
+    some = [*documents]
+    match dissection.compiled:
+        case CompiledAutomaton():
+            return count_automaton(dissection, some)
+        case CompiledComposition():
+            return funnel_of_composition(dissection, some)
+        case CompiledEvents():
+            return funnel_of_events(dissection, some)
+        case CompiledPattern():
+            return funnel_of_sequence(dissection, some)
+    return funnel_of_held(dissection, some)
 
 
 def funnel_of_held(

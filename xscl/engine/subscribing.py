@@ -111,7 +111,8 @@ class Subscribing(EngineParts):
         history: bool = False,
     ) -> list[Subscription]:
         """Subscribes all queries of a query file's text; those that `tables` names, once for each
-        row, as `subscribe_many` does.
+        row, as `subscribe_many` does, or with a mapping in place of a table, which has the values
+        of its parameters.
 
         Bad ones are refused whole: the good ones are subscribed, then an ExceptionGroup of all
         errors is raised.

@@ -73,12 +73,16 @@ class Request(NamedTuple):
 
 
 def requests(read: Read, tables: Mapping[str, object]) -> Iterator[Request]:
-    """A query under its name, or where it has a table once for each row."""
+    """A query under its name, with the values that there may be for its parameters; or where it has
+    a table once for each row."""
     if read.name not in tables:
         yield Request(read, read.name, {})
         return
-    prepared = Prepared(_in_full(read))
-    for index, row in enumerate(rows(tables[read.name])):
+    prepared, table = Prepared(_in_full(read)), tables[read.name]
+    if isinstance(table, Mapping):
+        yield Request(prepared, read.name, table)
+        return
+    for index, row in enumerate(rows(table)):
         yield Request(prepared, str(row.get("name") or f"{read.name}[{index}]"), row)
 
 

@@ -14,12 +14,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from time import monotonic
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -130,11 +130,9 @@ class Gate:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self.is_token(given.strip())
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            return False
-        return cookie is not None and _same(cookie.value, self.session)
+        # The standard library drops all cookies for one of another program that it dislikes.
+        cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+        return cookie is not None and _same(cookie, self.session)
 
 
 class Safety:

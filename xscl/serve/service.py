@@ -30,6 +30,7 @@ from xscl.serve.metrics import Metrics
 from xscl.serve.summarised import summarised
 from xscl.serve.trying.dry_run import MEMORY
 from xscl.serve.trying.processes import Processes
+from xscl.times import earlier
 
 __all__ = ["Limits", "Service", "TheService"]
 
@@ -124,9 +125,9 @@ class Service:
         engine, feeds = self.engine.engine, self.feeds
         if self.lateness is None or (feeds is not None and feeds.under_way):
             return ()
-        if not any(one.waits for one in engine.subscriptions):
+        if not engine.waits:
             return ()
-        return engine.advance(self._clock() - self.lateness)
+        return engine.advance(earlier(self._clock(), self.lateness))
 
     async def go_by_the_clock(self) -> None:
         """Lets time pass, from now on."""

@@ -22,11 +22,12 @@ from xscl.errors import DocumentError, XSCLError
 from xscl.language.syntax import Query
 from xscl.serve.summarised import summary_of
 from xscl.sinks.summaries import Part, part
-from xscl.why import JoinedNodes, conditions_of, joined_nodes
+from xscl.why import Conditions, JoinedNodes, conditions_of, joined_nodes
 from xscl.xpath_stage.texts.shared_tokens import stretches
 
 __all__ = ["DocumentInfo", "Gone", "MarkedDocument", "SideBySide", "as_held", "info_of"]
 
+_NONE: Mapping[tuple[str, str], Mapping[str, object]] = {}
 _VALUES = 5
 _LONGEST = 200
 
@@ -80,12 +81,18 @@ class Gone(Exception):
     """A document of a match is no longer retained."""
 
 
-def as_held(match: Mapping[str, Any], engine: Engine) -> SideBySide:
-    """A match side by side with its documents, as an engine holds them; raises Gone."""
-    envelopes = []
+def as_held(
+    match: Mapping[str, Any],
+    engine: Engine,
+    given: Mapping[tuple[str, str], Mapping[str, object]] = _NONE,
+) -> SideBySide:
+    """A match side by side with its documents, `given` by stream and id or else as an engine holds
+    them; raises Gone."""
+    envelopes = list[Mapping[str, object]]()
     for document, stream in zip(match["documents"], match["streams"], strict=True):
         found = (one for one in engine.held(document) if one["stream"] == stream)
-        if (envelope := next(found, None)) is None:
+        envelope = given.get((stream, document)) or next(found, None)
+        if envelope is None:
             raise Gone(f"document {document!r} of stream {stream!r} is no longer retained")
         envelopes.append(envelope)
     some = (one for one in engine.subscriptions if one.name == match["query"])
@@ -192,10 +199,25 @@ def _joined(
     query: Query, documents: Sequence[Document], match: Mapping[str, Any]
 ) -> list[JoinedNodes]:
     try:
-        return joined_nodes(conditions_of(query), documents, match["nodes"], match["bindings"])
+        conditions = conditions_of(query)
+        if not _may_be_of(conditions, match):
+            return []
+        return joined_nodes(conditions, documents, match["nodes"], match["bindings"])
     except XSCLError:
         # More than can be kept apart: the documents can be seen all the same.
         return []
+
+
+def _may_be_of(conditions: Conditions, match: Mapping[str, Any]) -> bool:
+    """Whether a match may be of a query, by its blocks and variables: the one that found it may
+    have had the same name, and another text."""
+    streams, patterns = match["streams"], conditions.patterns
+    variables = {item.variable for pattern in patterns for item in pattern.items}
+    return (
+        len(streams) == len(patterns)
+        and all(one.stream in (None, of) for one, of in zip(patterns, streams, strict=True))
+        and variables.issuperset(match["bindings"])
+    )
 
 
 def _marked(

@@ -6,6 +6,7 @@ A text is subscribed whole or not at all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from xscl.engine import Engine
 from xscl.errors import QueryError, XSCLError
@@ -21,8 +22,15 @@ __all__ = ["Subscribed", "is_same", "statement_of", "subscribe"]
 _LOOKED_AT = (2_000, 20_000, 200_000)
 """Characters of a text in which the end of a query is looked for."""
 
-Subscribed = tuple[list[Subscription], list[QueryError], Sequence[Match]]
-"""Queries that are subscribed, or errors; and the matches that were found in documents retained."""
+
+class Subscribed(NamedTuple):
+    """The queries of a text, of which some are `new`, or errors; and the matches that the new ones
+    found in the documents retained."""
+
+    queries: Sequence[Subscription] = ()
+    new: Sequence[Subscription] = ()
+    errors: Sequence[QueryError] = ()
+    matches: Sequence[Match] = ()
 
 
 def subscribe(
@@ -39,13 +47,17 @@ def subscribe(
     Of a text of one query, `name` may be its name, and `params` are the values of its parameters.
     """
     before = {one.name for one in engine.subscriptions}
-    added, errors = _subscribe(engine, text, name, params, history=history)
-    new = [one for one in added if one.name not in before]
-    if errors or len(before) + len(new) > most:
-        for one in new:
-            one.cancel()
-        return [], errors, ()
-    return added, [], [match for one in new for match in one.found]
+    # What a query finds in documents retained is published: first they must all be good.
+    for looking_back in (False, True) if history else (False,):
+        added, errors = _subscribe(engine, text, name, params, history=looking_back)
+        new = [one for one in added if one.name not in before]
+        refused = errors or len(before) + len(new) > most
+        if refused or looking_back < history:
+            for one in new:
+                one.cancel()
+        if refused:
+            return Subscribed(errors=errors)
+    return Subscribed(added, new, matches=[match for one in new for match in one.found])
 
 
 def _subscribe(

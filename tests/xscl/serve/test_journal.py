@@ -108,8 +108,8 @@ def test_a_file_has_what_memory_has_not(tmp_path: Path, memory: int) -> None:
             assert all(left + 1 == right for left, right in pairwise(numbers))
             of_a, _ = read(journal, 10, frozenset({"a"}), 7)
             assert of_a == [number for number in numbers if FOUND[number - 1].query == "a"]
-            latest = journal.latest(frozenset({"b"}), 12)
-            assert [one.number for one in latest] == [n for n in numbers if n not in of_a][:-13:-1]
+            latest = journal.search(frozenset({"b"}), lambda entry: True, 12)
+            assert [one.number for one in latest] == [n for n in numbers if n not in of_a][-12:]
             assert journal.find(FOUND[0].id) is None
             entry = journal.find(FOUND[-20].id)
             assert entry is not None
@@ -156,7 +156,8 @@ def test_the_newest_of_some_queries_are_theirs(
             for number, name in enumerate(names, 1)
             if name in queries and number >= journal.oldest
         ]
-        assert [one.number for one in journal.latest(queries, newest)] == theirs[::-1][:newest]
+        latest = journal.search(queries, lambda entry: True, newest)
+        assert [one.number for one in latest] == theirs[len(theirs) - min(newest, len(theirs)) :]
         place = journal.before(queries, newest)
         numbers, lost = read(journal, place, queries, most)
         assert (numbers, lost) == (theirs[len(theirs) - min(newest, len(theirs)) :], 0)
@@ -172,7 +173,7 @@ def test_a_match_is_found_in_few_steps() -> None:
     entries = Looked(journal._entries)
     journal._entries = entries
     rares = frozenset({rare.query})
-    assert [one.number for one in journal.latest(rares, 10)] == [1]
+    assert [one.number for one in journal.search(rares, lambda entry: True, 10)] == [1]
     assert journal.before(rares, 10) == 0
     assert [one.number for one in journal.after(0, rares, 10).entries] == [1]
     assert entries.looks < 10
@@ -233,12 +234,13 @@ def test_lists_have_what_was_not_taken_back(
         named = [one for one in numbers if not queries or _query(events, one) in queries]
         found = journal.search(queries, lambda entry: True, most)
         assert [one.number for one in found] == named[-most:]
-        if queries:
-            latest = [one.number for one in journal.latest(queries, most)]
-            assert latest == named[::-1][:most]
-        page = journal.after(journal.oldest - 1, frozenset(), 1_000)
+        place = journal.before(queries, most)
+        assert [one for one in named if one > place] == named[-most:]
         if not in_file or journal.is_at_hand(journal.oldest - 1):
-            assert [one.number for one in journal.standing(page, None)] == numbers
+            listed = journal.listed(place, queries, most).entries
+            assert [one.number for one in listed] == named[-most:]
+            page = journal.listed(journal.oldest - 1, frozenset(), 1_000)
+            assert [one.number for one in page.entries] == numbers
         for match in FOUND[:8]:
             entry = journal.find(match.id)
             there = standing.get(match.id)

@@ -167,15 +167,23 @@ class Journal:
         """Whether an entry is a match that was not taken back."""
         return number not in self._gone
 
-    def standing(self, page: Page, after: int | None) -> list[Entry]:
-        """The entries of a page for a list: the matches that stand and, for one who goes on `after`
-        a number, the retractions of those before it."""
-        found = []
-        for one in page.entries:
-            news = after is not None and one.retracts and not self._is_after(one, after)
-            if news or self.stands(one.number):
-                found.append(one)
-        return found
+    def listed(
+        self, number: int, queries: frozenset[str], most: int, *, goes_on: bool = False
+    ) -> Page:
+        """As `after`, for a list: of the entries after a number the matches that stand and, for one
+        who `goes_on` there, the retractions of those before it."""
+        found: list[Entry] = []
+        at, lost = number, None
+        while True:
+            asked = most - len(found)
+            page = self.after(at, queries, asked)
+            at, lost = page.after, page.lost if lost is None else lost
+            for one in page.entries:
+                news = goes_on and one.retracts and not self._is_after(one, number)
+                if news or self.stands(one.number):
+                    found.append(one)
+            if len(page.entries) < asked or len(found) == most:
+                return Page(found, at, lost)
 
     def _is_after(self, retraction: Entry, number: int) -> bool:
         """Whether the match that is taken back came after a number, too."""
@@ -220,21 +228,25 @@ class Journal:
         """The number of the place before the latest matches of some queries, or without any of
         all, so many at most."""
         newest = self.newest
-        if not queries:
+        if not (queries or self._gone):
             return max(self.oldest - 1, newest - most)
         latest = [*islice(self._latest(queries), most)]
         return latest[-1] - 1 if latest else newest
 
-    def latest(self, queries: frozenset[str], most: int) -> list[Entry]:
-        """The latest matches of some queries, the latest first."""
-        return self._numbered([*islice(self._latest(queries), most)])
-
     def _latest(self, queries: frozenset[str]) -> Iterator[int]:
-        """The numbers of the matches of some queries that stand, the latest first."""
+        """The numbers of the matches that stand of some queries, or without any of all, the latest
+        first."""
         last = self.newest
-        while numbers := self._by_query.latest(self.oldest, last, queries, _LOOKED_AT):
+        while numbers := self._some(queries, last):
             yield from filter(self.stands, numbers)
             last = numbers[-1] - 1
+
+    def _some(self, queries: frozenset[str], last: int) -> Sequence[int]:
+        """The numbers of some entries up to the last, the latest first; none where there are no
+        more."""
+        if queries:
+            return self._by_query.latest(self.oldest, last, queries, _LOOKED_AT)
+        return range(last, max(last - _LOOKED_AT, self.oldest - 1), -1)
 
     def search(
         self, queries: frozenset[str], suits: Callable[[Entry], bool], most: int
@@ -242,13 +254,7 @@ class Journal:
         """The latest matches that suit, of some queries, or without any of all, in their order."""
         found: list[Entry] = []
         last = self.newest
-        while len(found) < most and last >= (oldest := self.oldest):
-            if queries:
-                numbers = self._by_query.latest(oldest, last, queries, _LOOKED_AT)
-            else:
-                numbers = list(range(last, max(last - _LOOKED_AT, oldest - 1), -1))
-            if not numbers:
-                break
+        while len(found) < most and (numbers := self._some(queries, last)):
             found += filter(suits, self._numbered([*filter(self.stands, numbers)]))
             last = numbers[-1] - 1
         return found[:most][::-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any
 
@@ -14,7 +15,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from xscl.dissection.parts import Dissection
-from xscl.documents.document import document_of
+from xscl.documents.document import Document, document_of
+from xscl.engine.held import funnel_of
 from xscl.patterns.compile_automaton import CompiledAutomaton
 from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.openapi import statuses
@@ -22,7 +24,7 @@ from xscl.serve.problems import Refused
 from xscl.serve.service import Service, TheService
 from xscl.serve.side_by_side import DocumentInfo, Gone, SideBySide, as_held, info_of
 from xscl.stream_names import public_name
-from xscl.why import AutomatonFunnel, AutomatonWhy, Funnel, Why, count_automaton, funnel
+from xscl.why import AutomatonFunnel, AutomatonWhy, Funnel, Why, funnel
 
 __all__ = ["router"]
 
@@ -150,17 +152,23 @@ def _funnel(service: Service, dissection: Dissection) -> Funnel | AutomatonFunne
     held = service.engine.engine.held(stream=read)
     newest = [document_of(one, number, 0) for number, one in enumerate(islice(held, _LOOKED_AT))]
     if isinstance(dissection.compiled, CompiledAutomaton):
-        return count_automaton(dissection, newest)
+        return funnel_of(dissection, newest)
     most = _FEWEST
     while True:
         began = time.monotonic()
-        some = newest[:most][::-1]
-        results = [
-            [one for one in some if one.stream == public_name(stream)]
-            for stream, _ in dissection.subqueries
-        ]
-        found = funnel(dissection.query, some, results)
+        found = _funnel_of(dissection, newest[:most][::-1])
         # Of twice as many documents there are four times as many pairs.
         if most >= len(newest) or 4 * (time.monotonic() - began) > _SECONDS:
             return found
         most *= 2
+
+
+def _funnel_of(dissection: Dissection, some: Sequence[Document]) -> Funnel | AutomatonFunnel:
+    """The funnel of documents of which the results of a sub-query are those of its public name."""
+    if dissection.query.language.timed:
+        return funnel_of(dissection, some)
+    results = [
+        [one for one in some if one.stream == public_name(stream)]
+        for stream, _ in dissection.subqueries
+    ]
+    return funnel(dissection.query, some, results)

@@ -126,8 +126,9 @@ async def get_matches(
         some = await run_in_threadpool(journal.search, queries, suits, at_most)
         page = Page(some, last, 0)
     else:
-        page = await run_in_threadpool(journal.after, number, queries, limit)
-    entries = page.entries if sought else journal.standing(page, None if text is None else number)
+        goes_on = text is not None
+        page = await run_in_threadpool(journal.listed, number, queries, limit, goes_on=goes_on)
+    entries = page.entries
     made = [one.line for one in entries]
     if summary:
         made = await run_in_threadpool(service.summarised, entries)

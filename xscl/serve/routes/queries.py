@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from xscl.language.read import parse
 from xscl.queries.pending import Pending
 from xscl.queries.subscription import Subscription
 from xscl.serve.openapi import statuses
@@ -126,6 +127,8 @@ async def put_query(
         present = _find(service, name)
         if present is None:
             return 201, _subscribe(service, wanted, name).queries[0]
+        if errors := parse(wanted.text)[1]:
+            raise Refused(400, *map(problem_of, errors))
         if not is_same(present, wanted.text, wanted.params):
             raise Refused(409, f"another query is named {name!r}: cancel it first, or rename this")
         return 200, _infos(service, [present])[0]
@@ -154,7 +157,7 @@ def _subscribe(service: Service, wanted: QueryText, name: str | None) -> Queries
     reported."""
     most = service.limits.max_queries
     with service.engine.finding() as report:
-        found, errors, matches = subscribe(
+        found, new, errors, matches = subscribe(
             service.engine.engine,
             wanted.text,
             name,
@@ -163,7 +166,7 @@ def _subscribe(service: Service, wanted: QueryText, name: str | None) -> Queries
             most=most,
         )
         service.follow_windows()
-        for one in found:
+        for one in new:
             service.tallies.begin(one.name)
         report(matches)
     if errors:

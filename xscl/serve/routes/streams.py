@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import blake2b
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -11,6 +13,7 @@ from pydantic import BaseModel, Field
 from xscl.counts import counted
 from xscl.serve.bodies import KINDS, envelopes_of, read_body, time_of
 from xscl.serve.engine_thread import Taken
+from xscl.serve.found.journal import Entry
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Problem, Refused, problem_of
 from xscl.serve.published import NEWEST, feed_of
@@ -121,10 +124,16 @@ async def _feed(service: Service, stream: str, form: str, media_type: str, known
     publishing = await service.engine.do(queries)
     if not publishing:
         raise Refused(404, f"no query publishes to {stream!r}")
-    latest = await run_in_threadpool(service.journal.latest, publishing, NEWEST)
-    newest = latest[0].number if latest else 0
+
+    def is_published(entry: Entry) -> bool:
+        # One of such a name may have published elsewhere before.
+        return bool(json.loads(entry.line)["stream"] == stream)
+
+    search = service.journal.search
+    latest = (await run_in_threadpool(search, publishing, is_published, NEWEST))[::-1]
+    numbers = json.dumps([one.number for one in latest]).encode()
     headers = {
-        "ETag": f'"{service.journal.life}-{newest}-{len(latest)}"',
+        "ETag": f'"{service.journal.life}-{blake2b(numbers, digest_size=8).hexdigest()}"',
         "Cache-Control": "no-cache",
     }
     if headers["ETag"] in known:
@@ -173,7 +182,7 @@ def _why_late(service: Service, late: int, lines: int) -> str:
     said = f"{late:,} of {counted(lines, 'document')} came too late: earlier than {before}"
     if lateness is None:
         return f"{said}, which an `advance` has set: publish what is earlier before that"
-    clock = " or the clock" if any(one.waits for one in engine.subscriptions) else ""
+    clock = " or the clock" if engine.waits else ""
     allowed = span(round(lateness * 1_000_000))
     return (
         f"{said}, which is {allowed} (--lateness) behind the latest document{clock}. To take older "

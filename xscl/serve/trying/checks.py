@@ -27,11 +27,7 @@ def check(text: str, params: Mapping[str, object]) -> Checked:
     queries, _, _ = parse_from(text, 1)
     prepared = {query.name: Prepared(query) for query in queries}
     asked = {name: list(one.parameters) for name, one in prepared.items()}
-    tables = {
-        name: [{"name": name, **one.stand_ins, **params}]
-        for name, one in prepared.items()
-        if one.parameters
-    }
+    tables = {name: {**one.stand_ins, **params} for name, one in prepared.items() if one.parameters}
     with Engine() as engine:
         found, errors = engine.load_good(text, tables=tables)
         return Checked([one.dissection for one in found], asked, errors)

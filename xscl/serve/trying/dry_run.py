@@ -4,10 +4,11 @@ reads, the newest of them if they are many -> what was found, and how far it wen
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import compress, islice
 from typing import Any
 
 from xscl.engine.held import Envelopes
@@ -104,6 +105,12 @@ def _run(
         process.send([])
     while "ended" not in frame:
         frame = process.receive(max(0, last - time.monotonic()))
+        if "gone" in frame:
+            gone = {*map(tuple, frame["gone"])}
+            matches = map(json.loads, tried.lines)
+            stands = [(one["query"], one["id"]) not in gone for one in matches]
+            tried.lines = [*compress(tried.lines, stands)]
+            tried.shown = [*compress(tried.shown, stands)]
         if "lines" in frame:
             tried.lines += frame["lines"]
             tried.shown += frame["shown"]

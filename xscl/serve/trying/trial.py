@@ -15,8 +15,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -24,10 +24,10 @@ from xscl.engine import Engine
 from xscl.errors import MatchError
 from xscl.language.parameters import Prepared
 from xscl.language.read import parse_from
-from xscl.matches.match import json_line
+from xscl.matches.match import Match, json_line
 from xscl.matches.unwritten import made_of
 from xscl.serve.problems import problem_of
-from xscl.serve.side_by_side import as_held
+from xscl.serve.side_by_side import Gone, SideBySide, as_held
 
 __all__ = ["Bounds", "Frame", "serve"]
 
@@ -52,7 +52,8 @@ class Bounds(NamedTuple):
 
 Frame = Mapping[str, Any]
 """What a process says, as JSON: `ready`; `errors` of a text, or the `streams` that it reads;
-`lines` and `shown` of a batch, with the `documents` so far; why it `ended`."""
+`lines` and `shown` of a batch, with the `documents` so far; the matches that are `gone`, each by
+query and id; why it `ended`."""
 
 
 def serve(connection: Connection, memory: int) -> None:
@@ -108,9 +109,8 @@ def _tried(
 ) -> Iterator[Frame]:
     with Engine(memory="256MB") as engine:
         queries, _, _ = parse_from(text, 1)
-        asked = {query.name: Prepared(query) for query in queries}
-        tables = {name: [{"name": name, **params}] for name, one in asked.items() if one.parameters}
-        _, errors = engine.load_good(text, tables=tables)
+        asked = [query.name for query in queries if Prepared(query).parameters]
+        _, errors = engine.load_good(text, tables=dict.fromkeys(asked, params))
         if errors:
             yield {"errors": [problem_of(one).model_dump() for one in errors]}
             return
@@ -126,32 +126,41 @@ def _run(
 ) -> Iterator[Frame]:
     """What is found among documents, in their order."""
     ends = time.monotonic() + bounds.seconds
-    many = length = shown = done = 0
+    given = {(str(one["stream"]), str(one["id"])): one for one in documents}
+    many = length = done = 0
+    to_show = bounds.shown
     batch = 1
     unwritten: list[MatchError] = []
     while some := documents[done : done + batch]:
         began = time.monotonic()
         done += len(some)
-        groups = engine.publish_many(some, grouped=True)
-        found = (match for group in groups for match in group.matches())
-        # What waits for more is as if nothing more came.
-        ended = engine.flush() if done == len(documents) else ()
-        lines: list[str] = []
         enough = None
-        for _, line in made_of(chain(found, ended), json_line, unwritten.append):
-            if many == bounds.matches or length + len(line) > bounds.bytes:
-                enough = "matches" if many == bounds.matches else "bytes"
+        for gone, found in _found(engine, some, ended=done == len(documents)):
+            if gone:
+                yield {"gone": [(one.query, one.id) for one in gone]}
+            lines: list[str] = []
+            for _, line in made_of(found, json_line, unwritten.append):
+                if many == bounds.matches or length + len(line) > bounds.bytes:
+                    enough = "matches" if many == bounds.matches else "bytes"
+                    break
+                many += 1
+                length += len(line)
+                lines.append(line.decode())
+            sides = list[SideBySide]()
+            try:
+                for one in islice(lines, to_show):
+                    sides.append(as_held(json.loads(one), engine, given))
+                to_show -= len(sides)
+            except Gone:
+                # The first matches are shown, and no others.
+                to_show = 0
+            yield {
+                "lines": lines,
+                "shown": [one.model_dump_json(exclude_none=True) for one in sides],
+                "documents": done,
+            }
+            if enough is not None:
                 break
-            many += 1
-            length += len(line)
-            lines.append(line.decode())
-        sides = [as_held(json.loads(line), engine) for line in islice(lines, bounds.shown - shown)]
-        shown += len(sides)
-        yield {
-            "lines": lines,
-            "shown": [one.model_dump_json(exclude_none=True) for one in sides],
-            "documents": done,
-        }
         now = time.monotonic()
         if enough is None and now > ends and done < len(documents):
             enough = "seconds"
@@ -161,6 +170,18 @@ def _run(
         in_time = int(len(some) * _BATCH / max(now - began, 1e-6))
         batch = max(1, min(in_time, 4 * len(some)))
     yield {"ended": None, "problems": [str(one) for one in unwritten]}
+
+
+def _found(
+    engine: Engine, documents: Sequence[Mapping[str, object]], *, ended: bool
+) -> Iterator[tuple[Sequence[Match], Iterable[Match]]]:
+    """What a batch takes back, and what it finds; then the same of the end of the documents."""
+    groups = engine.publish_many(documents, grouped=True)
+    yield groups.retractions, (match for group in groups for match in group.matches())
+    if ended:
+        # What waits for more is as if nothing more came.
+        found = engine.flush()
+        yield [one for one in found if one.retracts], [one for one in found if not one.retracts]
 
 
 def main() -> None:
