@@ -16,7 +16,13 @@ functions on strings, `parsing` builds trees and cuts texts.
 
 from xscl.xpath_stage.alike_texts import AlikeTexts, CutText, Reached
 from xscl.xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
-from xscl.xpath_stage.constants import Constant, Constants, Satisfied
+from xscl.xpath_stage.constants import (
+    Constant,
+    Constants,
+    Satisfied,
+    decimal_text,
+    number_of_constant,
+)
 from xscl.xpath_stage.evaluator import XPathEvaluator
 from xscl.xpath_stage.functions import EXTENSIONS, compared
 from xscl.xpath_stage.layouts import Layout, Row, Witnesses
@@ -74,6 +80,7 @@ __all__ = [
     "apply",
     "are_flat",
     "compared",
+    "decimal_text",
     "decode_name",
     "double_of",
     "encode_name",
@@ -86,6 +93,7 @@ __all__ = [
     "json_value",
     "json_values",
     "likeness",
+    "number_of_constant",
     "number_text",
     "parse",
     "plain_copies",

@@ -12,6 +12,7 @@ import heapq
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import cast
 
 from lxml import etree
@@ -19,7 +20,7 @@ from lxml import etree
 from xscl.xpath_stage.patterns import Family
 from xscl.xpath_stage.values import apply
 
-__all__ = ["Constant", "Constants", "Satisfied", "number_of"]
+__all__ = ["Constant", "Constants", "Satisfied", "decimal_text", "number_of", "number_of_constant"]
 
 Constant = str | float | tuple[str | float, ...]
 
@@ -36,6 +37,25 @@ _number = etree.XPath("number($text)", smart_strings=False)
 def number_of(text: str) -> float:
     """The number that a text is in XPath 1.0; NaN if it is none."""
     return cast(float, _number(_nowhere, text=text))
+
+
+def number_of_constant(value: float) -> float:
+    """The number that libxml2 reads where a document has a constant's digits, which it need not
+    round as Python does: `1.57` is not 1.57 there.
+
+    >>> number_of_constant(1.57) == number_of("1.57") != 1.57
+    True
+    """
+    return number_of(decimal_text(value))
+
+
+def decimal_text(value: float) -> str:
+    """A number without exponent, in the fewest digits, as XPath 1.0 has it.
+
+    >>> decimal_text(1.57), decimal_text(2.0), decimal_text(1e-7), decimal_text(1e21)
+    ('1.57', '2', '0.0000001', '1000000000000000000000')
+    """
+    return format(Decimal(repr(value)), "f").removesuffix(".0")
 
 
 @dataclass(slots=True)

@@ -71,7 +71,7 @@ def plain(filter: Filter) -> Plain | None:
         return None
     name, sign, number = found["name"].removeprefix("./"), found["operator"], found["number"]
     if number is not None:
-        return Plain(name, sign, float(number))
+        return Plain(name, sign, number_of(number))
     constant: str = found["two"] if found["one"] is None else found["one"]
     # An order compares texts as numbers.
     return Plain(name, sign, constant) if sign in ("=", "!=") else None

@@ -34,7 +34,7 @@ from xscl.language.syntax import (
     Step,
 )
 from xscl.templates import FLIPPED
-from xscl.xpath_stage import Constant, Family, Test, number_text
+from xscl.xpath_stage import Constant, Family, Test, number_of_constant, number_text
 
 __all__ = ["OpenConstant", "asked_of_node"]
 
@@ -59,7 +59,7 @@ def _constant(value: object, text: bool) -> str | float:
     if isinstance(value, str):
         return value
     number = float(cast(float, value))
-    return number_text(number) if text else number
+    return number_text(number) if text else number_of_constant(number)
 
 
 def asked_of_node(

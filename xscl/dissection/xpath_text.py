@@ -23,7 +23,7 @@ from xscl.language.syntax import (
     Path,
     Step,
 )
-from xscl.xpath_stage import Filter, Test, encode_name
+from xscl.xpath_stage import Filter, Test, decimal_text, encode_name
 
 __all__ = [
     "compared_with",
@@ -203,7 +203,5 @@ def _quoted(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    if value == int(value) and abs(value) < 1e15:
-        return str(int(value))
-    text = f"{value:.17f}".rstrip("0")
-    return text + "0" if text.endswith(".") else text
+    # By these digits libxml2 reads what it reads in a document.
+    return decimal_text(value)
