@@ -275,11 +275,16 @@ class AutomatonGroup:
     def advance(self, watermark: int) -> None:
         """All before the watermark has come and been taken."""
         self.take_pending()
-        if self.members.missing and self.query.program.within is not None:
-            self.members.missing.drop(watermark - self.query.program.within)
+        self.drop_missed(watermark)
         newest = self._newest
         self.query.settle(watermark if newest is None else max(watermark, newest))
         self.query.evict(watermark)
+
+    def drop_missed(self, watermark: int) -> None:
+        """Drops events that came too late, once none of their time is read any more."""
+        within = self.query.program.within
+        if within is not None:
+            self.members.missing.drop(watermark - within)
 
     def outcomes(self) -> list[Outcome]:
         """The matches since the last call, in order of time."""

@@ -174,17 +174,18 @@ class CompositeStage:
         self._take(coming)
 
     def _take(self, coming: Sequence[TypedEvent]) -> None:
+        seen = [one for one in coming if one[1][NUMBER] not in self._missed]
         for stage in self._stages:
-            stage.take(coming)
+            stage.take(seen)
         for number, (stage, time) in self._weak.items():
             types, _ = self._read_by[number]
-            missed = self._missed_by.setdefault(number, Missed())
+            missed = self._missed_by.get(number, ())
             some = [one for one in coming if one[0] in types and one[1][NUMBER] not in missed]
             on_time = [one for one in some if time is None or one[1][END] >= time]
             if len(on_time) < len(some):
                 self._dropped += len(some) - len(on_time)
                 late = (event for _, event in some if time is not None and event[END] < time)
-                missed.update((event[NUMBER], event[END]) for event in late)
+                self._missed_of(number).update((event[NUMBER], event[END]) for event in late)
             if on_time:
                 newest = max(event[END] for _, event in on_time)
                 stage.take(on_time)
@@ -201,12 +202,16 @@ class CompositeStage:
         """A step ends: no event before `watermark` will come any more."""
         for stage in self._stages:
             stage.advance(watermark)
-        if watermark is not None and (self._missed or self._missed_by):
+        if watermark is None:
+            return
+        for number, missed in self._missed_by.items():
+            _, reach = self._read_by[number]
+            if reach is not None:
+                missed.drop(watermark - reach)
+        if self._missed:
             reaches = [reach for _, reach in self._read_by.values()]
             if None not in reaches:
-                floor = watermark - max(filter(None, reaches), default=0)
-                for missed in (self._missed, *self._missed_by.values()):
-                    missed.drop(floor)
+                self._missed.drop(watermark - max(filter(None, reaches), default=0))
 
     def flush(self) -> None:
         """Reports what would be reported if no further event came; the watermark stays."""
@@ -218,7 +223,9 @@ class CompositeStage:
 
     def miss(self, events: Iterable[TypedEvent]) -> None:
         """Notes events that come too late for the current queries."""
-        self._missed.update((event[NUMBER], event[END]) for _, event in events)
+        late = [(event[NUMBER], event[END]) for _, event in events]
+        for missed in (self._missed, *map(self._missed_of, self._weak)):
+            missed.update(late)
 
     def pending(self) -> dict[int, tuple[int, int]]:
         """How many matches of each query `flush` would report now, and the time when the last of
@@ -252,7 +259,7 @@ class CompositeStage:
         """Of each query the events that came too late."""
         memories = dict[int, Memory]()
         for number in self._of_query:
-            missed = self._missed | self._missed_by.get(number, {})
+            missed = self._missed_by.get(number) if number in self._weak else self._missed
             if missed:
                 memories[number] = Memory(missed=[*missed.items()])
         return memories
@@ -271,13 +278,10 @@ class CompositeStage:
                 self._missed_by[number] = Missed(memory.missed)
             else:
                 self._missed.update(memory.missed)
-        parts = [
-            [one for one in part if one[1][NUMBER] not in self._missed] for part in (before, after)
-        ]
-        if parts[0]:
-            self._take(parts[0])
+        if before:
+            self._take(before)
             self.flush()
-        self._take(parts[1])
+        self._take(after)
         self.advance(watermark)
         self.found()
         self.withdrawn()
@@ -296,6 +300,9 @@ class CompositeStage:
         }
 
     # Inside
+
+    def _missed_of(self, number: int) -> Missed:
+        return self._missed_by.setdefault(number, Missed())
 
     def _every(self) -> Iterable[EventStage]:
         return (*self._stages, *(stage for stage, _ in self._weak.values()))

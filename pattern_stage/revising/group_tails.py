@@ -147,6 +147,7 @@ class AutomatonTail(GroupTail):
         """What was before the watermark is no longer taken back."""
         self.group.query.settle(mark)
         self.group.query.evict(mark)
+        self.group.drop_missed(mark)
         self._differ()
         del self.events[: self._behind(mark)]
         while self._ends and self._ends[0][0] <= mark:

@@ -261,7 +261,9 @@ def horizon_of(
         clock = mark
     if window is None or clock is None:
         return clock
-    return None if mark is None else min(clock, mark + window - forks)
+    if mark is None:
+        return None
+    return min(clock, mark + window - 1 if forks else mark + window)
 
 
 def _time(coming: TypedEvent) -> Any:

@@ -103,6 +103,11 @@ class EventNodes:
             nodes.append(node)
         return (document << PLACES) + place
 
+    def has(self, number: int) -> bool:
+        """Whether the nodes of an event are known, as they are until its document is dropped."""
+        document = number >> PLACES
+        return number == document << PLACES or document in self._nodes
+
     def node(self, number: int) -> EventNode:
         """The nodes of an event."""
         document = number >> PLACES

@@ -62,6 +62,14 @@ class Going(Struct):
     promises: dict[str, int] = {}
     freed: list[int] = []
 
+    @property
+    def written(self) -> str:
+        """As it is kept; earlier versions know no documents whose ids are free."""
+        members = asdict(self)
+        if not self.freed:
+            del members["freed"]
+        return json.dumps(members)
+
     @classmethod
     def read(cls, kept: Mapping[str, str]) -> Going:
         """As it was kept."""
@@ -311,7 +319,7 @@ class Keeper:
             sorted(intake.freed),
         )
         if going != Going():
-            now[_GOING] = json.dumps(asdict(going))
+            now[_GOING] = going.written
         before, self._patterns = self._patterns, now
         if now == before:
             return {}

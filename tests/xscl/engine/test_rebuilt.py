@@ -226,7 +226,7 @@ def test_event_queries_look_back_whatever_others_read(
     whole = [{"k_1": "a", "v_1": 1, "k": "a", "v": 2}]
     for retained in (False, True):
         state = tmp_path / f"{retained}.xscl"
-        engine = xscl.Engine(state)
+        engine = xscl.Engine(state if again is restart else None)
         if retained:
             engine.subscribe("S/*->x JOIN {x = y} Never/none->y", name="keep")
         engine.subscribe(first, name="first")
@@ -294,3 +294,45 @@ def test_what_a_weak_query_has_dropped_stays_dropped(
         ]
     assert found_by[disturb] == found_by[nothing]
     assert ("a5", "b") in found_by[nothing][1]
+
+
+@pytest.mark.parametrize("block", ["A", "A/json", "A//k"])
+def test_what_was_missed_is_forgotten_with_its_document(block: str, tmp_path: Path) -> None:
+    """Also where its nodes are known no more, and others are missed."""
+    state = tmp_path / "state.xscl"
+    text = f"EVENT SEQ({block} x, B y) WITHIN 5 CONSISTENCY weak"
+    for again in range(3):
+        engine = xscl.Engine(state, lateness=50)
+        engine.subscribe(text, name="q")
+        for time in range(100 * again, 100 * again + 90, 10):
+            publish(engine, [("A", time + 5, f"a{time}"), ("A", time, f"late {time}")])
+        found_ = found(publish(engine, [("B", 100 * again + 89, f"b{again}")]))
+        assert found_ == [(f"a{100 * again + 80}", f"b{again}")]
+        engine.close()
+
+
+@pytest.mark.parametrize("level", ["strong", "middle"])
+@pytest.mark.parametrize("disturb", [restart, lifting])
+def test_a_retraction_that_weak_ignores_is_one_for_others(
+    disturb: Disturbance, level: str, tmp_path: Path
+) -> None:
+    state = tmp_path / "state.xscl"
+    engine = xscl.Engine(state, lateness=100, revisable=True, consistency="weak")
+    engine.subscribe(f"EVENT SEQ(A x, B y) WITHIN 9 CONSISTENCY {level}", name="other")
+    text = f"SELECT * FROM (A X; B Y) WHERE (X, Y) OCCURS WITHIN 9 s CONSISTENCY {level}"
+    engine.subscribe(text, name="composed")
+    engine.subscribe("EVENT SEQ(A x, B y) WITHIN 9", name="weak")
+    publish(engine, [("A", 1, "a1"), ("A", 2, "a2")])
+    engine.retract("A", "a1")
+    for _ in range(2):
+        engine = disturb(engine, state) if disturb is restart else engine
+    engine = disturb(engine, state)
+    matches = publish(engine, [("B", 3, "b")]) + engine.flush()
+    by_query = {
+        name: sorted(one.documents for one in matches if one.query == name)
+        for name in ("weak", "other", "composed")
+    }
+    assert by_query["other"] == [("a2", "b")]
+    assert by_query["composed"] == [("a2", "b")]
+    assert ("a1", "b") in by_query["weak"]
+    engine.close()

@@ -9,6 +9,7 @@ publishes are events of those above it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
@@ -82,9 +83,32 @@ class PatternLevels:
     def rebuild(self, intake: Intake, memories: Mapping[int, Memory]) -> None:
         """Makes patterns, once `renew` was called and the events retained wait, what they were
         when these had been taken; `memories` are theirs, by number."""
+        if intake.freed:
+            memories = self._without(intake.freed, memories)
         for level in self.levels.all:
             for controller in level.of_patterns:
                 controller.rebuild(intake.watermark, intake.flushed, memories)
+
+    def _without(
+        self, freed: Collection[int], memories: Mapping[int, Memory]
+    ) -> Mapping[int, Memory]:
+        """Memories by which documents that were retracted, and are retained as joins and weak
+        patterns go on with them, are none for other patterns."""
+        from xscl.pattern_stage.memory import Memory
+
+        found = {number: replace(one, missed=[*one.missed]) for number, one in memories.items()}
+        readers: dict[int, list[int]] = {}
+        for number, pattern in self.levels.patterns.items():
+            for kind in () if pattern.asked.name == "weak" else {*pattern.types}:
+                readers.setdefault(kind.number, []).append(number)
+        for level in self.levels.all:
+            for controller in level.of_patterns:
+                for type_, event in controller.pending:
+                    if event[NUMBER] >> PLACES in freed:
+                        for number in readers.get(type_, ()):
+                            memory = found.setdefault(number, Memory())
+                            memory.missed.append((event[NUMBER], event[END]))
+        return found
 
     def _read(self) -> EventReaders:
         levels, readers = self.levels, self._no_readers()

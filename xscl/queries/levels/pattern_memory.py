@@ -27,7 +27,7 @@ def text_of_memory(memory: Memory, nodes: EventNodes) -> str:
         [time, [[at, event if at < 0 else nodes.named(event)] for at, event in events]]
         for time, events in memory.early
     ]
-    missed = [[nodes.named(event), time] for event, time in memory.missed]
+    missed = [[nodes.named(event), time] for event, time in memory.missed if nodes.has(event)]
     return json.dumps({"reported": reported, "early": early, "missed": missed})
 
 
