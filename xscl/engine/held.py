@@ -40,7 +40,7 @@ from xscl.why import (
     where_lost,
 )
 
-__all__ = ["Asked", "Envelopes", "envelope_of", "funnel_of", "funnel_of_held", "hint", "named"]
+__all__ = ["Asked", "Envelopes", "envelope_of", "funnel_of", "hint", "named"]
 
 _HINTED = 200
 
@@ -103,10 +103,10 @@ def funnel_of(dissection: Dissection, documents: Iterable[Document]) -> Funnel |
             return funnel_of_events(dissection, some)
         case CompiledPattern():
             return funnel_of_sequence(dissection, some)
-    return funnel_of_held(dissection, some)
+    return _funnel_of_held(dissection, some)
 
 
-def funnel_of_held(
+def _funnel_of_held(
     dissection: Dissection, documents: Iterable[Document], most: int | None = None
 ) -> Funnel:
     """How many of the documents held come through each condition of a query; of `most` at most,
@@ -179,7 +179,7 @@ def hint(
     def of_sample() -> Funnel:
         return funnel(query, some, [[] for _ in dissection.subqueries])
 
-    held = funnel_of_held(dissection, intake.readable, most=_HINTED)
+    held = _funnel_of_held(dissection, intake.readable, most=_HINTED)
     lost, sampled = where_lost(conditions, held, of_sample if some else None) or (None, False)
     if sampled:
         return _of_all(lost, len(some), len(some) >= intake.documents)

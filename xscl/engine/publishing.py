@@ -15,8 +15,9 @@ from xscl.documents.retention import RETAINED, Floor
 from xscl.engine.parts import EngineParts, lateness_of
 from xscl.errors import DocumentError, QueryStopped, StateError, XSCLError
 from xscl.evaluation.arc_changes import NotTogether
-from xscl.evaluation.deliveries import Delivery
+from xscl.evaluation.deliveries import Delivery, key_of
 from xscl.evaluation.groups.match_groups import MatchGroup, MatchGroups
+from xscl.evaluation.groups.settled import settle
 from xscl.evaluation.stage_one import Preview
 from xscl.join_stage.constraints import FOREVER
 from xscl.matches.matches import Matches
@@ -237,7 +238,8 @@ class Publishing(EngineParts):
     def waits(self) -> bool:
         """Whether matches may wait for more of the input, or for its end: there are patterns, event
         queries or revisable streams."""
-        return bool(self._queries.levels or self._intake.revisable)
+        with self._transactions.asking():
+            return bool(self._queries.levels or self._intake.revisable)
 
     def _end(self) -> None:
         """The input has ended, while no query waits for that; one that looks back later knows."""
@@ -395,8 +397,11 @@ class Publishing(EngineParts):
                     if first is None:
                         first = one
                     elif isinstance(one, MatchGroups):
+                        new = settle(first, one.retractions)
                         first.ranges += one.ranges
-                        first.retractions += one.retractions
+                        first.retractions += [
+                            each for each in one.retractions if key_of(each) not in new
+                        ]
                     else:
                         first += one
         return cast(T, first)

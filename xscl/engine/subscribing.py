@@ -89,12 +89,13 @@ class Subscribing(EngineParts):
         ExceptionGroup of all errors is raised.
         """
         from xscl.queries.registration import requests, together
+        from xscl.sources.tables import rows
 
         called = callbacks(on_match, on_retract)
         with self._transactions.changing() as change, without_collecting():
             source = text, self._next_query
             read, self._next_query = self._registration.read_one(*source)
-            wanted = requests(read, {read.name: table})
+            wanted = requests(read, {read.name: rows(table)})
             added, errors = self._subscribe(source, wanted, called, history)
             subscriptions = self._found(added, change)
         if errors:

@@ -67,9 +67,11 @@ class Deliveries:
         if self._awaits(owner):
             self.awaited += zip(repeat(owner), matches, strict=False)
 
-    def forget(self, never: Collection[MatchKey]) -> None:
-        """Matches of this step, by query and id, have never been."""
-        self.awaited = [one for one in self.awaited if key_of(one[1]) not in never]
+    def drop(self, taken_back: Collection[MatchKey]) -> None:
+        """Drops new matches: they are taken back in the step in which they came."""
+        self.awaited = [
+            one for one in self.awaited if one[1].retracts or key_of(one[1]) not in taken_back
+        ]
 
     def settle(self) -> None:
         """At the end of a step in which something was taken back: a match that came in it and is

@@ -135,11 +135,11 @@ class Evaluation:
             read_by(groups.ranges[of_step:])
             of_step = len(groups.ranges)
             back = self._waves.taken_back(step)
-            never = settle(groups, [match for _, match in back]) if back else ()
-            if never:
-                deliveries.forget(never)
+            new = settle(groups, [match for _, match in back]) if back else ()
+            if new:
+                deliveries.drop(new)
             for reporter, match in back:
-                if key_of(match) in never:
+                if key_of(match) in new:
                     continue
                 retraction = self._waves.deliver_back(deliveries, reporter, match)
                 if retraction is not None:

@@ -39,7 +39,8 @@ def interrupted_at(point: int, call: Callable[[], object], event: str = "call") 
                 done = True
                 sys.settrace(None)
                 raise KeyboardInterrupt
-        return trace
+        # Lines are many, and each would be a call of this.
+        return trace if event == "line" else None
 
     def unraisable(what: Any) -> None:
         if not (done and what.exc_type is KeyboardInterrupt):

@@ -47,6 +47,7 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "subscribe_many": lambda engine: engine.subscribe_many("S/a[. = :k]", [{"k": "1"}]),
     "subscriptions": lambda engine: engine.subscriptions,
     "transaction": lambda engine: engine.transaction().__enter__(),
+    "waits": lambda engine: engine.waits,
     "watermark": lambda engine: engine.watermark,
     "why": lambda engine: engine.why("q", "d"),
     "__enter__": lambda engine: engine.__enter__(),

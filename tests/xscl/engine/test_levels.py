@@ -435,3 +435,22 @@ def test_groups_of_several_steps_have_what_all_of_these_take_back() -> None:
         )
         back = {one.documents for one in groups.retractions}
     assert ("a", "c") in back
+
+
+def test_a_match_that_comes_and_goes_in_steps_of_one_batch_is_in_no_group() -> None:
+    text = "EVENT SEQ(S a, !T b, S c) WITHIN 9 s"
+    with Engine(consistency="middle", revisable=True) as engine:
+        engine.subscribe(text, name="q")
+        engine.publish("S", {}, id="a", timestamp=1)
+        groups = engine.publish_many(
+            [
+                {"stream": "S", "id": "d", "timestamp": 4, "json": {}},
+                {"stream": "S", "retract": "a"},
+                {"stream": "S", "id": "e", "timestamp": 5, "json": {}},
+            ],
+            grouped=True,
+        )
+        found = [match.documents for group in groups for match in group.matches()]
+        assert found == [("d", "e")]
+        assert groups.total == len(groups) == 1
+        assert groups.retractions == []

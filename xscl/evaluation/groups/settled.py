@@ -3,7 +3,7 @@ back has never been."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from xscl.documents.document import Document
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from xscl.matches.match import Match
 
 __all__ = ["settle"]
+
+_NONE = frozenset[MatchKey]()
 
 
 def settle(groups: MatchGroups, gone: Collection[Match]) -> set[MatchKey]:
@@ -33,33 +35,43 @@ def settle(groups: MatchGroups, gone: Collection[Match]) -> set[MatchKey]:
             if query in group.queries
         )
 
-    never = set[MatchKey]()
+    new = set[MatchKey]()
     for place, some in enumerate(groups.ranges):
         found = {
-            key
+            group._number: keys.intersection(map(key_of, group.matches()))
             for group in some.groups()
             if may_have(group)
-            for match in group.matches()
-            if (key := key_of(match)) in keys
         }
-        if found:
-            groups.ranges[place] = _Remaining(some, found)
-            never |= found
-    return never
+        if any(found.values()):
+            left = some if isinstance(some, _Left) else _Left(some)
+            left.drop(found)
+            groups.ranges[place] = left
+            new.update(*found.values())
+    return new
 
 
-class _Remaining:
-    """The groups of a range without some matches; groups that have no other are none."""
+class _Left:
+    """What is left of a range once matches are dropped; a group that has no other is none."""
 
-    def __init__(self, of: Range, without: Collection[MatchKey]) -> None:
-        self._of, self._without = of, without
-        queries = {
-            number: tuple(dict.fromkeys(one.query for one in self.matches(number)))
-            for number in of.others
-        }
-        self._queries = {number: names for number, names in queries.items() if names}
-        self.others = [*self._queries]
+    def __init__(self, of: Range) -> None:
+        self._of = of
+        self._dropped: dict[int, set[MatchKey]] = {}
+        self._groups = {group._number: group.queries for group in of.groups()}
         self.waited_for = of.waited_for
+
+    def drop(self, matches: Mapping[int, Collection[MatchKey]]) -> None:
+        """Drops matches by the numbers of their groups."""
+        for number, keys in matches.items():
+            self._dropped.setdefault(number, set()).update(keys)
+            if queries := dict.fromkeys(one.query for one in self.matches(number)):
+                self._groups[number] = tuple(queries)
+            else:
+                del self._groups[number]
+
+    @property
+    def others(self) -> list[int]:
+        """The numbers of the groups."""
+        return [*self._groups]
 
     def keep(self, *, queries: bool) -> bool:
         """Keeps the documents themselves, and with `queries` these."""
@@ -71,26 +83,28 @@ class _Remaining:
 
     def matches(self, number: int) -> list[Match]:
         """The matches of a group that are left."""
-        return [one for one in self._of.matches(number) if key_of(one) not in self._without]
+        dropped = self._dropped.get(number, _NONE)
+        return [one for one in self._of.matches(number) if key_of(one) not in dropped]
 
     def count(self, number: int) -> int:
         """Their number."""
-        return len(self.matches(number))
+        return self._of.count(number) - len(self._dropped.get(number, _NONE))
 
     @property
     def total(self) -> int:
         """The number of matches of all groups."""
-        return sum(map(self.count, self.others))
+        return self._of.total - sum(map(len, self._dropped.values()))
 
     def group(self, place: int) -> MatchGroup:
         """The group at a place."""
         number = self.others[place]
-        return MatchGroup(self, number, self._queries[number])
+        return MatchGroup(self, number, self._groups[number])
 
     def groups(self) -> Iterator[MatchGroup]:
         """The groups."""
-        return map(self.group, range(len(self.others)))
+        return (MatchGroup(self, number, queries) for number, queries in self._groups.items())
 
     def called(self) -> Iterator[tuple[Subscription, Match]]:
         """The matches that a callback waits for."""
-        return (called for called in self._of.called() if key_of(called[1]) not in self._without)
+        dropped = _NONE.union(*self._dropped.values())
+        return (one for one in self._of.called() if key_of(one[1]) not in dropped)
