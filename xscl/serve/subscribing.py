@@ -47,29 +47,38 @@ def subscribe(
     Of a text of one query, `name` may be its name, and `params` are the values of its parameters.
     """
     before = {one.name for one in engine.subscriptions}
-    # What a query finds in documents retained is published: first they must all be good.
-    for looking_back in (False, True) if history else (False,):
-        added, errors = _subscribe(engine, text, name, params, history=looking_back)
-        new = [one for one in added if one.name not in before]
-        refused = errors or len(before) + len(new) > most
-        if refused or looking_back < history:
-            for one in new:
-                one.cancel()
-        if refused:
-            return Subscribed(errors=errors)
+    added, errors = _subscribe(engine, text, name, params)
+    new = [one for one in added if one.name not in before]
+    if errors or len(before) + len(new) > most:
+        for one in new:
+            one.cancel()
+        return Subscribed(errors=errors)
+    if history:
+        # What a query finds in documents retained is published, so first all must be good.
+        again = {one.name: _looking_back(engine, one, params) for one in new}
+        added, new = [again.get(one.name, one) for one in added], [*again.values()]
     return Subscribed(added, new, matches=[match for one in new for match in one.found])
 
 
+def _looking_back(
+    engine: Engine, present: Subscription, params: Mapping[str, object]
+) -> Subscription:
+    """Subscribes a query again, to look back this time."""
+    statement = statement_of(present)
+    present.cancel()
+    return engine.subscribe(statement, present.name, params=params, history=True)
+
+
 def _subscribe(
-    engine: Engine, text: str, name: str | None, params: Mapping[str, object], *, history: bool
+    engine: Engine, text: str, name: str | None, params: Mapping[str, object]
 ) -> tuple[list[Subscription], list[QueryError]]:
     of_one = name is not None or bool(params)
     if problem := _not_that_many(text, of_one=of_one):
         return [], [QueryError(problem, query=name or "", text=text, at=0)]
     if not of_one:
-        return engine.load_good(text, history=history)
+        return engine.load_good(text)
     try:
-        return [engine.subscribe(text, name, params=params, history=history)], []
+        return [engine.subscribe(text, name, params=params)], []
     except QueryError as error:
         return [], [error]
     except ExceptionGroup as errors:

@@ -60,7 +60,8 @@ def test_it_is_ended_when_it_takes_too_long_and_what_it_found_is_found(server: A
         "it was ended, as it took longer than 1.5 seconds",
     )
     assert tried["matches"]
-    assert 0 < tried["documents"] < 43
+    # Of all of them, what waits for more may be what takes so long.
+    assert 0 < tried["documents"] <= 43
     # The next one has another process.
     assert len(server.post("/dry-run", text="S//a")["matches"]) == 3
 

@@ -266,7 +266,7 @@ def test_who_goes_on_learns_what_was_taken_back() -> None:
     journal.show(journal.note([one, other]))
     place = journal.newest
     journal.show(journal.note([Retraction.of(one), third, Retraction.of(third)]))
-    page = journal.after(place, frozenset(), 100)
-    assert [entry.match for entry in journal.standing(page, place)] == [one.id]
-    assert journal.standing(page, place)[0].retracts
-    assert journal.standing(page, None) == []
+    page = journal.listed(place, frozenset(), 100, goes_on=True)
+    assert [entry.match for entry in page.entries] == [one.id]
+    assert page.entries[0].retracts
+    assert journal.listed(place, frozenset(), 100).entries == []

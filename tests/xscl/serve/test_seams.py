@@ -165,3 +165,32 @@ def test_a_text_with_an_error_is_wrong_also_under_a_name_that_is_taken() -> None
         assert answer.status == 400, reported
         body = json.dumps({"text": "S//b"}).encode()
         assert server.raw("PUT", "/queries/q", body, **JSON)[0].status == 409
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_a_query_of_an_earlier_run_may_be_posted_with_others(history: bool, tmp_path: Path) -> None:
+    state = tmp_path / "s.duckdb"
+    kept = "-- name: kept\nS//a->x JOIN {x = y} S//b->y"
+    with serving(state=state) as server:
+        server.post("/queries", 201, text=kept)
+        server.publish("1", "<a>x</a>", 0)
+    with serving(state=state) as server:
+        text = f"{kept};\n-- name: new\nS//a"
+        found = server.post("/queries", 201, text=text, history=history)
+        assert [one["name"] for one in found["queries"]] == ["kept", "new"]
+        matches = server.get("/matches")["matches"]
+        assert [one["query"] for one in matches] == ["new"] * history
+
+
+def test_lists_go_on_past_what_was_taken_back(tmp_path: Path) -> None:
+    """Whatever lies between, in memory and in a file; and each match comes once."""
+    with serving(state=tmp_path / "s.duckdb", lateness=100, clock=Clock(5)) as server:
+        server.post("/queries", 201, text=QUIET)
+        lines(server, {"id": "q", "timestamp": 4, "json": {}}, stream="Q")
+        lines(server, *orders(*(n / 1_000 for n in range(1, 1_000))))
+        lines(server, {"id": "p", "timestamp": 2, "json": {}}, stream="P")
+        lines(server, *orders(3, 3.5))
+    with serving(state=tmp_path / "s.duckdb", lateness=100, clock=Clock(5)) as server:
+        for limit in (1, 2, 1_000):
+            found = server.get("/matches", limit=limit)["matches"]
+            assert [one["documents"] for one in found] == [["o3", "q"], ["o3.5", "q"]][:limit]

@@ -172,24 +172,22 @@ class Journal:
     ) -> Page:
         """As `after`, for a list: of the entries after a number the matches that stand and, for one
         who `goes_on` there, the retractions of those before it."""
-        found: list[Entry] = []
-        at, lost = number, None
+        newest, at, lost, size = self.newest, number, None, 0
+        found, passed = list[Entry](), set[str]()
         while True:
-            asked = most - len(found)
-            page = self.after(at, queries, asked)
+            page = self.after(at, queries, most - len(found))
             at, lost = page.after, page.lost if lost is None else lost
             for one in page.entries:
-                news = goes_on and one.retracts and not self._is_after(one, number)
-                if news or self.stands(one.number):
+                if one.retracts:
+                    listed = goes_on and one.match not in passed
+                else:
+                    listed = self.stands(one.number)
+                    passed.add(one.match)
+                if listed:
                     found.append(one)
-            if len(page.entries) < asked or len(found) == most:
+                    size += len(one.line)
+            if len(found) == most or size > _CHUNK or at >= newest:
                 return Page(found, at, lost)
-
-    def _is_after(self, retraction: Entry, number: int) -> bool:
-        """Whether the match that is taken back came after a number, too."""
-        some = range(max(number + 1, self._oldest), retraction.number)
-        entries = (self._entries.get(one) for one in some)
-        return any(one is not None and one.match == retraction.match for one in entries)
 
     def knows(self, place: Place) -> bool:
         """Whether a place is one in this journal."""

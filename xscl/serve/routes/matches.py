@@ -109,7 +109,7 @@ async def get_matches(
     if place is not None and not restarted:
         number = place.number
     elif newest is not None and not (restarted or sought):
-        number = journal.before(queries, newest)
+        number = await run_in_threadpool(journal.before, queries, newest)
     else:
         # Without a place events begin now, and a list begins with the oldest.
         number = journal.newest if live and place is None else journal.oldest - 1
