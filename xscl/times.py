@@ -161,7 +161,7 @@ def to_seconds(microseconds: int) -> float:
     return microseconds / 1_000_000
 
 
-def earlier(seconds: float, by: float) -> float:
+def earlier(seconds: float, by: float = 0) -> float:
     """A time that is so many seconds before another, or the earliest that there is.
 
     >>> earlier(100.0, 60), earlier(0.0, 1e12)

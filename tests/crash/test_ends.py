@@ -66,7 +66,8 @@ def test_a_second_interrupt_ends_it_immediately(middle: Undisturbed, folder: Pat
         while not one.ended(0.005):
             one.send(signal.SIGTERM)
         done = one.done()
-    assert done.returncode == 130, done.stderr
+    # A third that comes before it has ended is nobody's.
+    assert done.returncode in (130, -signal.SIGTERM), done.stderr
     assert "Traceback" not in done.stderr
     continues(middle, folder)
 

@@ -35,6 +35,7 @@ __all__ = [
     "read_events",
     "read_placed",
     "refused",
+    "sought",
 ]
 
 Envelope = dict[str, object]
@@ -251,7 +252,7 @@ def _lines(
     """The lines of a file after a place, as far as they can be decompressed: the number from 1,
     the offset, the line, and the offset of its end; of one that is too long the beginning, a byte
     more than the limit at least."""
-    number, start = after.lines, _sought(file, after.offset)
+    number, start = after.lines, sought(file, after.offset)
     with as_far_as_it_goes(file, name, on_error):
         # The end of a line is no part of the document.
         while line := file.readline(limit + 1):
@@ -264,7 +265,7 @@ def _lines(
             start += length
 
 
-def _sought(file: BinaryIO, offset: int) -> int:
+def sought(file: BinaryIO, offset: int) -> int:
     """Seeks the line that begins at an offset or, where the one before had no end yet when it was
     read, after that end; returns where it begins."""
     if not offset:

@@ -28,6 +28,7 @@ from xscl.sources.envelopes import (
     checked,
     lines_of,
     refused,
+    sought,
 )
 from xscl.sources.fields import Fields
 from xscl.sources.json_array import array_values, is_array
@@ -100,9 +101,9 @@ def _csv(
     tabs: bool,
 ) -> Entries:
     header, separator, begin = read_header(file, name, tabs=tabs)
-    place = after if after.offset else begin
-    if place.offset != begin.offset:
-        file.seek(place.offset)
+    place = begin
+    if after.offset > begin.offset:
+        place = after._replace(offset=sought(file, after.offset))
     for row in csv_rows(file, place, separator=separator, limit=limit):
         try:
             if row.problem is not None:

@@ -110,7 +110,8 @@ class Reading:
         """The rows of envelopes that can be read, for `mapInArrow`."""
         for batch in batches:
             outcomes = [found for _, _, found in self._previewed(batch)]
-            yield batch.filter(pa.array([not isinstance(one, DocumentError) for one in outcomes]))
+            good = [not isinstance(one, DocumentError) for one in outcomes]
+            yield batch.filter(pa.array(good, pa.bool_()))
 
     def _previewed(
         self, batch: pa.RecordBatch

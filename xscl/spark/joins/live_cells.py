@@ -184,7 +184,7 @@ class LiveCell:
         watermark = self._watermark
         if self._engine is None or watermark is None:
             return ()
-        return self._engine.advance(earlier(to_seconds(watermark), 0))
+        return self._engine.advance(earlier(to_seconds(watermark)))
 
     def _note(
         self, one: PortionId, portion: Portion, rows: Sequence[Row] | None = None
