@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 from rich.console import Console
@@ -20,7 +20,7 @@ from xscl.cli.helping.groups import Group
 from xscl.cli.ingestion.report import IngestReport
 from xscl.cli.ingestion.status import status
 from xscl.cli.log import LOG_FORMAT, QUIET
-from xscl.cli.options import PERIOD, Fetching, flag, option, takes
+from xscl.cli.options import PERIOD, Fetching, by_default, flag, option, takes
 from xscl.cli.spark_jobs.options import Master, Settings
 from xscl.cli.spark_jobs.running import aside, run_jobs
 from xscl.errors import XSCLError
@@ -97,7 +97,9 @@ def ingest(options: Options) -> int:
             user_agent("", options.contact)
         archive = Archive.at(to, options.spool)
         names = ("every", "timeout", "concurrency", "contact", "allow_private", "max_document")
-        how = {name: getattr(options, name) for name in names}
+        how: dict[str, Any] = {name: getattr(options, name) for name in names}
+        if options.once and by_default("every"):
+            how["every"] = None
         written = FeedOptions(tuple(sources), spool=archive.local, **how).written()
     except (XSCLError, ValueError) as error:
         raise click.UsageError(str(error)) from error

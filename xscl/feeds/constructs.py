@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from contextlib import suppress
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -135,7 +136,9 @@ def _inline(element: etree._Element, bases: Bases) -> Text:
                 silent += 1
             elif tag == "a" and (href := each.get("href")):
                 base = bases.of(each)
-                links.append(href if base == own else urljoin(base, href))
+                # What cannot be joined is no address.
+                with suppress(ValueError):
+                    links.append(href if base == own else urljoin(base, href))
         elif tag in SILENT:
             silent -= 1
         if tag in BLOCKS:

@@ -44,6 +44,8 @@ class Entry:
     enclosures: list[tuple[str, str, str]] = field(default_factory=list)
     also_linked: list[str] = field(default_factory=list)
     permalink: bool = False
+    wordless: dict[str, Based] = field(default_factory=dict)
+    """Texts of links alone, as of pictures, of fields that may have no other."""
     _ranks: dict[str, int] = field(default_factory=dict)
 
     def wants(self, name: str, rank: int) -> bool:
@@ -52,9 +54,13 @@ class Entry:
 
     def take_text(self, name: str, rank: int, text: Text, base: str) -> None:
         """A title, summary or content, unless it is empty."""
-        if self.wants(name, rank) and text.words and not text.words.isspace():
+        if not self.wants(name, rank):
+            return
+        if text.words and not text.words.isspace():
             self._ranks[name] = rank
             self.texts[name] = Based(text, base)
+        elif text.links:
+            self.wordless.setdefault(name, Based(text, base))
 
     def take_date(self, name: str, rank: int, text: str) -> None:
         """A date, unless it is none or a placeholder; of one rank the last counts."""
@@ -150,7 +156,8 @@ def _linked(entry: Entry, start: str, rules: Rules) -> tuple[list[str], list[str
     """The addresses that the texts link to, canonical, and those given that differ."""
     linked: dict[str, None] = {}
     raw = []
-    texts = [entry.texts[name] for name in ("content", "summary") if name in entry.texts]
+    there = entry.wordless | entry.texts
+    texts = [there[name] for name in ("content", "summary") if name in there]
     found = [(text.links, base) for text, base in texts if text.links]
     if entry.also_linked:
         found.append((tuple(entry.also_linked), ""))

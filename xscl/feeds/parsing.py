@@ -129,4 +129,4 @@ def _ttl(values: list[str]) -> float | None:
 
 
 def _is_hour(text: str) -> bool:
-    return text.isdecimal() and int(text) <= 24
+    return text.isdecimal() and len(text) < 9 and int(text) <= 24

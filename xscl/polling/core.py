@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from random import Random
+from typing import TypeGuard
 from urllib.parse import urlsplit
 
 from xscl.polling import transitions
@@ -19,7 +20,7 @@ from xscl.polling.transitions import FeedNotes
 from xscl.web.exchange import Response, Validators
 from xscl.web.headers import retry_after
 
-__all__ = ["Answer", "Failed", "Fetch", "Forbidden", "Parsed", "Polling"]
+__all__ = ["Answer", "Failed", "Fetch", "Forbidden", "Parsed", "Polling", "is_busy"]
 
 _BUSY = frozenset({429, 503})
 
@@ -123,25 +124,36 @@ class Polling:
         """Takes the answer to a fetch; returns the state of the feed from now on."""
         fetch = self._asked.pop(address)
         before = self.states[address]
-        state = self.states[address] = self._after(before, answer, now)
+        state = self.states[address] = self._after(before, fetch, answer, now)
         wait = now
-        if isinstance(answer, Response) and answer.status in _BUSY:
+        if is_busy(answer):
             # The server is overloaded, not this one feed.
             wait += retry_after(answer.headers, now)
+            self._postpone(_host(fetch.url), wait)
         self._schedule.finish(_host(fetch.url), wait)
         if not (state.gone or self._policy.once):
             # What is forbidden stays so while we run, unless names change their addresses.
             self._await(state, now + DAY)
         return state
 
-    def _after(self, state: FeedState, answer: Answer, now: float) -> FeedState:
+    def _postpone(self, host: str, until: float) -> None:
+        """Lets the feeds of a host wait; those that are being fetched will have answers."""
+        for address, state in self.states.items():
+            waits = state.next_fetch is not None and state.next_fetch >= until
+            if not (waits or state.gone or address in self._asked) and _host(state.url) == host:
+                self.states[address] = replace(state, next_fetch=until)
+
+    def _after(self, state: FeedState, fetch: Fetch, answer: Answer, now: float) -> FeedState:
         jitter = self._random.random()
         match answer:
             case Parsed(response, notes):
                 return transitions.succeeded(state, response, notes, now, self._policy)
-            case Response(status=304) if state.validators == Validators():
+            case Response(status=304) if fetch.validators == Validators():
                 reason = "the server answered 304 to a request without a condition"
                 return transitions.failed(state, reason, now, self._policy, jitter)
+            case Response(status=304) if state.validators == Validators():
+                # It is to come whole, as was said meanwhile.
+                return replace(state, next_fetch=now)
             case Response(status=304):
                 return transitions.not_modified(state, answer, now, self._policy)
             case Response():
@@ -154,6 +166,11 @@ class Polling:
     def _await(self, state: FeedState, unsaid: float = float("-inf")) -> None:
         due = unsaid if state.next_fetch is None else state.next_fetch
         self._schedule.add(state.address, _host(state.url), due)
+
+
+def is_busy(answer: object) -> TypeGuard[Response]:
+    """Whether an answer says that its server is overloaded."""
+    return isinstance(answer, Response) and answer.status in _BUSY
 
 
 def _host(url: str) -> str:

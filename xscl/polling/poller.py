@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from xscl.feeds.items import Item, ParsedFeed
 from xscl.polling.clock import Clock
+from xscl.polling.core import is_busy
 from xscl.polling.fetching import Fetched, Fetching
 from xscl.polling.finding import Parser
 from xscl.polling.news import News, Seen, SeenItem
@@ -138,11 +139,21 @@ class Poller:
             envelopes = self._take(fetched)
             if fetched.state.address in self._waiting:
                 self._waiting.discard(fetched.state.address)
+                if is_busy(fetched.response):
+                    self._postpone(fetched.at)
                 first += envelopes
                 envelopes = [] if self._waiting else first
             if envelopes or (empty and not self._waiting):
                 yield sorted(envelopes, key=_time)
         self.save()
+
+    def _postpone(self, now: float) -> None:
+        """Waits no longer for the feeds of a server that wants to be left alone."""
+        for address in [*self._waiting]:
+            state = self.states[address]
+            if state.next_fetch is not None and state.next_fetch > now:
+                self._waiting.discard(address)
+                self._changes.feeds[address] = state
 
     def pass_over(self, late: Sequence[Envelope]) -> None:
         """Of the last poll these documents came too late."""

@@ -6,10 +6,15 @@ becomes part of a command.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
 import shutil
+import signal
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from typing import IO
 
 from xscl.errors import XSCLError
 from xscl.sinks.deliveries import NotDelivered
@@ -41,21 +46,38 @@ class Command:
     def __call__(self, match: str, body: bytes) -> None:
         """Runs it for one match.  What it writes goes to standard error: matches alone are on
         standard output.  An interrupt from the terminal is not for it: it may end its work."""
+        # A pipe would be waited for until all that it has begun has ended, too.
+        with tempfile.TemporaryFile() as errors:
+            code = self._run(body, errors)
+            errors.seek(0)
+            if not code:
+                with open(_STANDARD_ERROR, "wb", closefd=False) as to:
+                    shutil.copyfileobj(errors, to)
+                return
+            said = errors.read().decode("utf-8", "replace").strip()[-_TOLD:]
+        ended = f"{self.words[0]} ended with {code}"
+        raise NotDelivered(f"{ended}: {said}" if said else ended)
+
+    def _run(self, body: bytes, errors: IO[bytes]) -> int:
+        """How it ends; after its seconds, it is ended with all that it has begun."""
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 self.words,
-                input=body,
+                stdin=subprocess.PIPE,
                 stdout=_STANDARD_ERROR,
-                stderr=subprocess.PIPE,
-                timeout=self.seconds,
+                stderr=errors,
                 process_group=0,
-                check=False,
             )
-        except subprocess.TimeoutExpired as error:
-            raise NotDelivered(f"{self.words[0]} ran for more than {self.seconds:g} s") from error
         except OSError as error:
             raise NotDelivered(f"{self.words[0]} cannot be run: {error.strerror}") from error
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip()[-_TOLD:]
-            ended = f"{self.words[0]} ended with {done.returncode}"
-            raise NotDelivered(f"{ended}: {said}" if said else ended)
+        with process:
+            try:
+                process.communicate(body, timeout=self.seconds)
+            except BaseException as error:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
+                problem = f"{self.words[0]} ran for more than {self.seconds:g} s"
+                raise NotDelivered(problem) from error
+            return process.returncode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 
 import pytest
 from lxml import etree
@@ -215,3 +216,39 @@ def test_a_document_is_well_formed_whatever_the_feed_says() -> None:
     assert document.findtext("title") == item.title
     (enclosure,) = document.iter("enclosure")
     assert enclosure.get("url") == 'https://a.example/?<"'
+
+
+HOSTILE = {
+    "a base that joins with nothing": b"""<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title>
+<entry><id>1</id><title>a</title><content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"
+xml:base="http://b.example/"><a href="http://[x">x</a><a href="y">y</a></div></content></entry>
+</feed>""",
+    "hours beyond counting": b"<rss version='2.0'><channel><title>t</title><skipHours><hour>"
+    + b"9" * 5000
+    + b"</hour><hour>3</hour></skipHours><ttl>"
+    + b"9" * 5000
+    + b"</ttl><item><guid>1</guid><title>a</title></item></channel></rss>",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_no_number_or_address_costs_no_item(name: str) -> None:
+    feed = parse_feed(HOSTILE[name], "http://f.example/")
+    assert [item.title for item in feed.items] == ["a"]
+    assert [one for item in feed.items for one in item.linked] in ([], ["https://b.example/y"])
+
+
+@pytest.mark.parametrize("words", ["", "seen: "])
+@pytest.mark.parametrize("summary", ["", "words", "<a href='http://s.example/'>s</a>"])
+def test_the_links_of_a_content_of_pictures_are_links(words: str, summary: str) -> None:
+    content = f"{words}<a href='http://a.example/p'><img src='i.png'/></a>"
+    body = (
+        "<rss version='2.0' xmlns:c='http://purl.org/rss/1.0/modules/content/'><channel>"
+        "<title>t</title><item><guid>1</guid><title>x</title>"
+        f"<description>{escape(summary)}</description>"
+        f"<c:encoded>{escape(content)}</c:encoded></item></channel></rss>"
+    )
+    (item,) = parse_feed(body.encode(), "f").items
+    assert item.linked[0] == "https://a.example/p"
+    assert ("https://s.example/" in item.linked) == ("href" in summary)
+    assert (item.content == "") == (not words)

@@ -301,3 +301,32 @@ def test_a_feed_that_is_added_is_fetched_at_once() -> None:
     polling = Polling([], Policy(), seed=1)
     polling.add(FeedState("http://a.example/f", "http://a.example/f"))
     assert [one.new for one in polling.start(0)] == [True]
+
+
+def test_a_busy_server_is_left_alone_by_all_its_feeds() -> None:
+    """Also by those that were due: their states say so, over runs, too."""
+    others = ["http://a.example/2", "http://a.example:81/3"]
+    elsewhere, later = "http://b.example/", "http://a.example/later"
+    states = [FeedState(one, one) for one in (URL, *others, elsewhere)]
+    states.append(FeedState(later, later, next_fetch=START + 7 * HOUR))
+    polling = Polling(states, Policy(once=True), seed=1)
+    fetched = {fetch.address for fetch in polling.start(START)}
+    assert fetched == {URL, elsewhere}
+    polling.answered(URL, Response(429, URL, {"retry-after": b"3600"}), START)
+    assert [polling.states[one].next_fetch for one in others] == [START + HOUR] * 2
+    assert polling.states[later].next_fetch == START + 7 * HOUR
+    assert polling.states[elsewhere].next_fetch is None
+    assert polling.due(START + 1) == [elsewhere]
+
+
+def test_an_answer_to_an_earlier_condition_is_no_fault() -> None:
+    """A feed is to come whole, as another stream reads it, while it is asked for news."""
+    state = FeedState(URL, URL, validators=Validators(b'"1"'), last_success=0.0)
+    polling = Polling([state], Policy(), seed=0)
+    polling.start(START)
+    polling.states[URL] = replace(polling.states[URL], validators=Validators())
+    polling.ask(URL, START + 1)
+    after = polling.answered(URL, Response(304, URL), START + 2)
+    assert (after.error, after.failures, after.next_fetch) == (None, 0, START + 2)
+    (fetch,) = polling.start(START + 60)
+    assert fetch.validators == Validators()

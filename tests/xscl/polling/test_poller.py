@@ -418,3 +418,20 @@ def test_a_feed_that_becomes_a_page_does_not_become_another(server: Server, tmp_
     assert f"no feed any more but a web page, whose feed is {server.url('/f')}" in str(
         watch.errors[0].error
     )
+
+
+def test_one_run_does_not_wait_for_a_server_that_wants_to_be_left_alone(
+    server: Server, watch: Watch
+) -> None:
+    """What others have is there at once, and the next run leaves it alone, too."""
+    busy = Reply(429, (("Retry-After", b"3600"),))
+    server.site |= {f"/{n}": busy for n in range(3)}
+    server.site["/f"] = Reply(body=rss(("1", "a")))
+    elsewhere = f"http://localhost:{server.port}/f"
+    began = watch.now
+    assert watch.run("/0", "/1", "/2", elsewhere, seconds=7200, once=True) == [["a"]]
+    assert watch.now < began + 300
+    assert [request.path for request in server.requests if request.path != "/f"] == ["/0"]
+    assert watch.run("/0", "/1", "/2", seconds=7200, once=True) == []
+    assert watch.now < began + 300
+    assert [request.path for request in server.requests if request.path != "/f"] == ["/0"]

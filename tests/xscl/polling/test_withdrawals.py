@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 
 import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import seeded, times
 from tests.xscl.polling.test_poller import Watch
 from tests.xscl.web.loopback import Reply, Server, VirtualClock, rss
 from xscl import Engine
@@ -184,10 +184,11 @@ def test_items_that_came_too_late_are_not_retracted(watch: Watch, server: Server
         poller.stop()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(times(24)))
 def test_over_drawn_histories_only_what_was_deleted_is_retracted(server: Server, seed: int) -> None:
     """A feed shows the newest posts, and now and then a part of its answer or nothing at all."""
-    random, posts, deleted = Random(seed), [*map(str, range(4, 0, -1))], set[str]()
+    random, posts, deleted = seeded("withdrawals", seed), [*map(str, range(4, 0, -1))], set[str]()
     size, dated = random.randint(2, 5), random.random() < 0.5
     answers, expected = list[Reply](), list[set[str]]()
     last: list[Shown] = []

@@ -351,3 +351,25 @@ def test_what_is_of_one_match_comes_in_its_order(
     for match in {one for one, _ in taken}:
         of = [number for one, number in taken if one == match]
         assert of == sorted(of)
+
+
+def test_a_command_is_over_when_it_ends(capfd: pytest.CaptureFixture[str]) -> None:
+    """Not when all that it has begun has; what it says is said."""
+    began = time.monotonic()
+    Command(("sh", "-c", "cat; echo note >&2; sleep 60 & exit 0"), 30.0)("m", b"{}")
+    assert time.monotonic() - began < 25
+    said = capfd.readouterr().err
+    assert "{}" in said
+    assert "note" in said
+    with pytest.raises(NotDelivered, match="sh ended with 3: no") as refused:
+        Command(("sh", "-c", "echo no >&2; exit 3"), 30.0)("m", b"{}")
+    assert refused.value is not None
+
+
+def test_a_command_that_is_ended_takes_along_what_it_has_begun(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    script = f"(sleep 3; touch {there}) & sleep 60"
+    with pytest.raises(NotDelivered, match=r"ran for more than 0\.5 s"):
+        Command(("sh", "-c", script), 0.5)("m", b"{}")
+    time.sleep(4)
+    assert not there.exists()

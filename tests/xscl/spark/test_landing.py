@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from xscl.spark.ingestion.archive import Archive
@@ -49,3 +51,30 @@ def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) ->
     status = read_status(archive)
     assert (status.items, status.dead, status.unread) == (2, 0, 0)
     assert (status.fetched, status.landed) == (2, 2)
+
+
+def test_what_an_unfinished_batch_reads_is_kept(spark: SparkSession, tmp_path: Path) -> None:
+    """It is made again of the same files."""
+    archive = Archive.at(str(tmp_path / "archive"))
+    source = tmp_path / "feed.xml"
+    made: list[Batch] = []
+
+    def fetch(guid: str) -> None:
+        source.write_text(FEED.format(guid))
+        options = FeedOptions((str(source),), spool=archive.local).written()
+        start_fetch(spark, archive, options, trigger=None, keep=DAY).awaitTermination()
+        for file in Path(archive.landing).glob("*.parquet"):
+            os.utime(file, (time.time() - 2 * DAY,) * 2)
+
+    def killed(batch: Batch) -> None:
+        raise RuntimeError("killed")
+
+    fetch("one")
+    start_items(spark, archive, trigger=None, on_batch=made.append).awaitTermination()
+    fetch("two, and longer")
+    with pytest.raises(StreamingQueryException):
+        start_items(spark, archive, trigger=None, on_batch=killed).awaitTermination()
+    assert clear_landing(spark, archive, DAY) == 1
+    start_items(spark, archive, trigger=None, on_batch=made.append).awaitTermination()
+    assert read_status(archive).items == 2
+    assert clear_landing(spark, archive, DAY) == 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import click
 
@@ -23,7 +24,7 @@ from xscl.version import __version__
 from xscl.web.exchange import Validators
 from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, RetrievalError, user_agent
-from xscl.web.targets import BadAddress, feed_address, without_user
+from xscl.web.targets import BadAddress, feed_address, target, without_user
 
 __all__ = ["add"]
 
@@ -83,7 +84,8 @@ def add(options: Options) -> int:
             wrong += 1
             continue
         name = without_user(feed.address)
-        if name in known:
+        if given := {name, without_user(url).partition("#")[0]} & known:
+            name = min(given)
             click.echo(f"{name} is in {path} already")
             continue
         try:
@@ -115,8 +117,10 @@ def _read(url: str, retrieval: HTTPRetrieval) -> tuple[Outline, str]:
         raise NotAFeed(f"what is there {error}") from error
     if found.led_to is not None:
         click.echo(f"{address} is a web page; the feed that it names: {found.led_to}")
-    moved = found.response.moved_to
+    place = found.response.moved_to or address
     # A password stays in the file: without it nobody could read the feed.
-    place = moved or (address if credentials is None else url.partition("#")[0])
+    if credentials is not None and credentials.may_go_to(target(place)):
+        user = urlsplit(url).netloc.rpartition("@")[0]
+        place = place.replace("://", f"://{user}@", 1)
     feed = found.feed.feed
     return Outline(place, feed.title), feed.site

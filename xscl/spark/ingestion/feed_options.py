@@ -4,7 +4,8 @@ values as text.
     path              a feed file, a folder of them, an OPML file, an http(s) address; or lines of
                       such
     spool             of a stream: the folder, on a disk of the driver's, for what was fetched
-    every             seconds that a feed is left alone whose server asks for nothing longer (600)
+    every             seconds that a feed is left alone whose server asks for nothing longer (600;
+                      0 in a run that gathers once)
     timeout           seconds that one fetch may take (60)
     concurrency       fetches under way at most (16)
     spacing           seconds between two fetches from one host (1)
@@ -44,7 +45,7 @@ class FeedOptions:
 
     sources: tuple[str, ...]
     spool: Path | None = None
-    every: float = 600.0
+    every: float | None = None
     timeout: float = 60.0
     concurrency: int = 16
     spacing: float = 1.0
@@ -101,7 +102,8 @@ class FeedOptions:
     @property
     def policy(self) -> Policy:
         """How eagerly addresses are polled; once, in a batch."""
-        return Policy(self.every, self.spacing, self.concurrency, once=self.spool is None)
+        every = Policy().every if self.every is None else self.every
+        return Policy(every, self.spacing, self.concurrency, once=self.spool is None)
 
     @property
     def web(self) -> Web:
@@ -112,7 +114,14 @@ class FeedOptions:
         """The gathering of a stream; what is known of feeds lies in the spool's folder."""
         assert self.spool is not None
         store = self.spool / "feeds.duckdb"
-        return Gathering(self.sources, self.spool, store, web=self.web, policy=self.policy)
+        return Gathering(
+            self.sources,
+            self.spool,
+            store,
+            web=self.web,
+            policy=self.policy,
+            once_every=self.every or 0.0,
+        )
 
     def written(self) -> dict[str, str]:
         """As the options of a reader."""

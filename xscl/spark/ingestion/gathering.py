@@ -13,6 +13,7 @@ from types import TracebackType
 
 from xscl.errors import XSCLError
 from xscl.polling.clock import Clock, SystemClock
+from xscl.polling.core import is_busy
 from xscl.polling.fetching import Fetched
 from xscl.polling.named_feeds import NamedFeeds, feeds_of
 from xscl.polling.state import FeedState, Policy
@@ -40,7 +41,8 @@ class Gathering:
 
     `store` is the file of what is known of each feed; `web` how addresses are fetched from, and
     how large a body may be; `policy` how eagerly: its `every` is how often files are looked at,
-    too.  With more than `most_backlog` bytes in the spool, gathering pauses.
+    too, and `once_every` takes its place where it gathers once.  With more than `most_backlog`
+    bytes in the spool, gathering pauses.
 
     Making one has no effect, and it may be pickled until it is opened; a context manager for the
     one process that gathers.  Files that a folder or an OPML file gains are noticed, addresses at
@@ -55,6 +57,7 @@ class Gathering:
         *,
         web: Web,
         policy: Policy,
+        once_every: float = 0.0,
         most_backlog: int = 1 << 30,
         clock: Clock | None = None,
     ) -> None:
@@ -62,7 +65,7 @@ class Gathering:
         self._sources = tuple(sources)
         self._store_path = Path(store)
         self._web = web
-        self._policy = policy
+        self._policy, self._once_every = policy, once_every
         self._most_backlog = most_backlog
         self._clock = clock or SystemClock()
         self._feeds = NamedFeeds()
@@ -105,7 +108,7 @@ class Gathering:
     def once(self) -> None:
         """Fetches each feed that is due, once, and reads each file that is new or has changed;
         returns when all of it is in the spool, whatever room it takes."""
-        self._gather(threading.Event(), replace(self._policy, every=0.0, once=True))
+        self._gather(threading.Event(), replace(self._policy, every=self._once_every, once=True))
 
     def run(self, stop: threading.Event) -> None:
         """Gathers until `stop` is set; for a thread of its own."""
@@ -131,6 +134,11 @@ class Gathering:
                 wait = 0.0 if looked else _PAUSE if commit.pending else _NOTICE
                 if fetched := fetching.next(now + wait):
                     due.discard(fetched.state.address)
+                    if is_busy(fetched.response):
+                        # Its host's other feeds wait, too.
+                        for address in due.difference(fetching.due(fetched.at)):
+                            due.discard(address)
+                            self._take(commit, None, fetching.states[address], fetched.at)
                     self._take(commit, self._body(fetched), fetched.state, fetched.at)
                 idle = not (looked or fetched)
                 if commit.settle(clock.now(), idle=idle) and not policy.once:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import time
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from xscl.errors import XSCLError
@@ -33,12 +34,23 @@ def clear_landing(spark: SparkSession, archive: Archive, keep: float) -> int:
     ]
     if not old:
         return 0
-    log = f"{archive.checkpoint('items')}/sources/0"
-    read = set(names_in(_lines_of(spark, log)))
+    read = set(_read_by(spark, archive.checkpoint("items")))
     gone = [name for name in old if name in read]
     for name in gone:
         _delete(spark, f"{archive.landing}/{name}")
     return len(gone)
+
+
+def _read_by(spark: SparkSession, checkpoint: str) -> Iterator[str]:
+    """The names of the files that a stream has read, in batches that are committed: one that is
+    not is made again of the same files."""
+    commits = [int(name) for name, _ in _listed(spark, f"{checkpoint}/commits") if name.isdecimal()]
+    if not commits:
+        return
+    # The last line of a batch's offsets is that of its source.
+    offset = json.loads(_text(spark, f"{checkpoint}/offsets/{max(commits)}").splitlines()[-1])
+    log = _lines_of(spark, f"{checkpoint}/sources/0")
+    yield from names_in(log, up_to=int(offset["logOffset"]))
 
 
 def exists(spark: SparkSession, path: str) -> bool:
@@ -72,14 +84,19 @@ def put_text(spark: SparkSession, path: str, text: str) -> None:
 
 def texts_in(spark: SparkSession, folder: str, ending: str) -> dict[str, str]:
     """The files of a folder whose names end so, by name."""
+    return {
+        name: _text(spark, f"{folder}/{name}")
+        for name, _ in _listed(spark, folder)
+        if name.endswith(ending)
+    }
+
+
+def _text(spark: SparkSession, path: str) -> str:
+    """What a file has."""
     jvm: Any = spark.sparkContext._jvm
-    found = {}
-    for name, _ in _listed(spark, folder):
-        if name.endswith(ending):
-            files, where = _at(spark, f"{folder}/{name}")
-            with contextlib.closing(files.open(where)) as opened:
-                found[name] = jvm.org.apache.commons.io.IOUtils.toString(opened, "UTF-8")
-    return found
+    files, where = _at(spark, path)
+    with contextlib.closing(files.open(where)) as opened:
+        return str(jvm.org.apache.commons.io.IOUtils.toString(opened, "UTF-8"))
 
 
 def _delete(spark: SparkSession, path: str) -> None:
@@ -103,16 +120,19 @@ def _lines_of(spark: SparkSession, path: str) -> Iterator[str]:
             yield row.value
 
 
-def names_in(lines: Iterable[str]) -> Iterator[str]:
-    """The names of the files that a log's lines name; its first line is a version.
+def names_in(lines: Iterable[str], *, up_to: float = inf) -> Iterator[str]:
+    """The names of the files that a log's lines name, those of a source `up_to` a batch of the log;
+    its first line is a version.
 
     >>> list(names_in(["v1", '{"path":"file:///d/landing/part-0.parquet","action":"add"}']))
     ['part-0.parquet']
     """
     for line in lines:
         if line.startswith("{"):
-            path: str = json.loads(line)["path"]
-            yield path.rpartition("/")[2]
+            entry = json.loads(line)
+            if entry.get("batchId", 0) <= up_to:
+                path: str = entry["path"]
+                yield path.rpartition("/")[2]
 
 
 def _at(spark: SparkSession, path: str) -> tuple[Any, Any]:

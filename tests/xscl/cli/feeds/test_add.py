@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.xscl.web.loopback import Reply, Server, rss, serving
+from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
 from xscl.cli.main import cli
 from xscl.errors import XSCLError
 from xscl.feeds import Outline, read_opml
@@ -122,3 +122,28 @@ def test_a_file_that_cannot_be_added_to_stays(
     assert isinstance(done.exception, XSCLError)
     assert said in str(done.exception)
     assert file.read_text() == body
+
+
+def test_a_feed_that_has_moved_keeps_its_password(server: Server, file: Path) -> None:
+    def guarded(request: Request) -> Reply:
+        known = "authorization" in request.headers
+        return Reply(body=rss(title="The b")) if known else Reply(401)
+
+    server.site["/b"] = guarded
+    server.site["/old"] = Reply(301, (("Location", b"/b"),))
+    secret = server.url("/old").replace("http://", "http://me:secret@")
+    assert add(secret).return_value == 0
+    assert "secret" in file.read_text()
+    (feed,) = read_opml(file.read_bytes())
+    assert feed.address == server.url("/b").replace("http://", "http://me:secret@")
+    done = add(secret)
+    assert "is in feeds.opml already" in done.stdout
+    assert "secret" not in done.stdout
+
+
+def test_an_address_that_is_listed_is_not_added_under_another(server: Server, file: Path) -> None:
+    add(server.url("/a"))
+    server.site["/a"] = Reply(301, (("Location", b"/b"),))
+    done = add(server.url("/a"))
+    assert f"{server.url('/a')} is in feeds.opml already" in done.stdout
+    assert len(read_opml(file.read_bytes())) == 1
