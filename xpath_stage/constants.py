@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import cast
 
 from lxml import etree
@@ -34,6 +35,9 @@ _nowhere = etree.Element("nowhere")
 _number = etree.XPath("number($text)", smart_strings=False)
 
 
+_EXACT = 2**53
+
+
 def number_of(text: str) -> float:
     """The number that a text is in XPath 1.0; NaN if it is none."""
     return cast(float, _number(_nowhere, text=text))
@@ -46,6 +50,12 @@ def number_of_constant(value: float) -> float:
     >>> number_of_constant(1.57) == number_of("1.57") != 1.57
     True
     """
+    # Whole numbers of fewer digits are exact.
+    return value if value.is_integer() and abs(value) < _EXACT else _as_read(value)
+
+
+@lru_cache(maxsize=100_000)
+def _as_read(value: float) -> float:
     return number_of(decimal_text(value))
 
 

@@ -174,13 +174,14 @@ class CompositeStage:
         self._take(coming)
 
     def _take(self, coming: Sequence[TypedEvent]) -> None:
-        seen = [one for one in coming if one[1][NUMBER] not in self._missed]
+        missed = self._missed
+        seen = [one for one in coming if one[1][NUMBER] not in missed] if missed else coming
         for stage in self._stages:
             stage.take(seen)
         for number, (stage, time) in self._weak.items():
             types, _ = self._read_by[number]
-            missed = self._missed_by.get(number, ())
-            some = [one for one in coming if one[0] in types and one[1][NUMBER] not in missed]
+            dropped = self._missed_by.get(number, ())
+            some = [one for one in coming if one[0] in types and one[1][NUMBER] not in dropped]
             on_time = [one for one in some if time is None or one[1][END] >= time]
             if len(on_time) < len(some):
                 self._dropped += len(some) - len(on_time)

@@ -95,7 +95,7 @@ def number_text(number: float) -> str:
         return "NaN"
     if number in (float("inf"), float("-inf")):
         return "Infinity" if number > 0 else "-Infinity"
-    shortest = Decimal(repr(number))
+    shortest = Decimal(repr(float(number)))
     if not number or 1e-6 <= abs(number) < 1e21:
         text = f"{abs(shortest) if not number else shortest:f}"
         return text.rstrip("0").rstrip(".") if "." in text else text

@@ -60,7 +60,7 @@ def check(options: Options) -> int:
     if any(given.values()) and not bad:
         check_given(given)
         with report_of(None) as report, Engine(on_skip=report.skip) as engine:
-            load_queries(engine, options.queries, options.params)
+            bad += load_queries(engine, options.queries, options.params)
             report.unfed(engine, named_streams(given))
             sources = read_sources(
                 given, Reading(report.skip, fields=fields_of(given), on_dates=report.dates)
@@ -73,6 +73,9 @@ def check(options: Options) -> int:
             report.found(found.total())
             report.hint(engine)
             report.close(engine)
+    elif options.params and not bad:
+        with Engine() as engine:
+            bad += load_queries(engine, options.queries, options.params)
     return 2 if bad else 0
 
 

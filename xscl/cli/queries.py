@@ -95,9 +95,7 @@ def read_queries(
             text = _read(path)
             queries, _, first = parse_from(text, first)
             stand_ins = {
-                query.name: [{"name": query.name, **Prepared(query).stand_ins}]
-                for query in queries
-                if parameters(query)
+                query.name: Prepared(query).stand_ins for query in queries if parameters(query)
             }
             bad += subscribe(engine, [QueryText(path, text, stand_ins)])[0]
         return [subscription.dissection for subscription in engine.subscriptions], bad

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["Report", "Terminal", "report_of"]
 
 _SHOWN = 20
+_CONTROL = frozenset(["advance", "retract", "automaton"])
+"""Members of lines that are no documents."""
+
 _SAMPLE, _SMALL = 100, 50_000
 """The documents of all streams that are read, and the characters of each, that are kept to be
 looked at in the end, drawn by stream; of other streams, as many at most, it is one of each."""
@@ -202,7 +205,7 @@ class Report(Terminal):
         enough = max(1, _SAMPLE // max(1, len(engine.streams)))
         is_read: dict[str, bool] = {}
         for envelope in envelopes:
-            if not {"xml", "json"} & envelope.keys() and {"advance", "retract"} & envelope.keys():
+            if not {"xml", "json"} & envelope.keys() and _CONTROL & envelope.keys():
                 yield envelope
                 continue
             self.read += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -16,7 +16,7 @@ from xscl.cli.queries import load_queries
 from xscl.cli.report import report_of
 from xscl.cli.sources import Reading, Sources, check_given, fields_of, read_sources
 from xscl.engine import Engine
-from xscl.errors import XSCLError
+from xscl.errors import DocumentError, XSCLError
 
 __all__ = ["why"]
 
@@ -61,27 +61,41 @@ def why(options: Options) -> int:
             known = ", ".join(names) or "none"
             problem = "which query? give --query" if name is None else f"no query is named {name!r}"
             raise click.UsageError(f"{problem}; there are: {known}")
-        seen: dict[str, dict[str, object]] = {}
+        seen: dict[str, dict[str, dict[str, object]]] = {id: {} for id in documents}
         subscription = next(one for one in engine.subscriptions if one.name == name)
         # Those of an event query are not held.
         kept = deque[dict[str, object]](maxlen=_MOST)
+        ids = set[tuple[str, object]]()
         keeps = not documents and subscription.query.language.schemas
 
         def watched(envelopes: Envelopes) -> Iterator[dict[str, object]]:
             for envelope in envelopes:
-                if envelope.get("id") in documents:
-                    seen.setdefault(str(envelope["id"]), envelope)
-                if keeps and envelope.get("stream", "S") in subscription.streams:
-                    kept.append(envelope)
+                stream, id = str(envelope.get("stream", "S")), envelope.get("id")
+                if stream in subscription.streams and not {"xml", "json"}.isdisjoint(envelope):
+                    if id in seen:
+                        seen[id].setdefault(stream, envelope)
+                    if keeps and (stream, id) not in ids:
+                        ids.add((stream, id))
+                        kept.append(envelope)
                 yield envelope
+
+        def wanted(places: Counter[str]) -> Iterator[str | dict[str, object]]:
+            """For each id the document: one that is held by its id, else as it came."""
+            for id in documents:
+                place, there = places[id], [*seen[id].values()]
+                places[id] += 1
+                held = len(engine.held(id, stream=subscription.streams)) > place
+                yield id if held or not there else there[min(place, len(there) - 1)]
 
         sources = read_sources(options.given, Reading(report.skip, fields=fields_of(options.given)))
         envelopes = (envelope for envelope, _ in chain.from_iterable(sources))
         engine.count(watched(envelopes), batch=5000)
         report.stop()
-        wanted = (id if engine.holds(id) else seen.get(id, id) for id in documents)
+        # What cannot be read was said when it came.
+        previews = zip(kept, engine.previews([*kept]), strict=True)
+        some = [one for one, found in previews if not isinstance(found, DocumentError)]
         try:
-            shown = engine.why(name, *wanted, among=kept if keeps else None)
+            shown = engine.why(name, *wanted(Counter()), among=some if keeps else None)
         except XSCLError as error:
             raise click.UsageError(str(error)) from error
     if options.form == "json":

@@ -62,7 +62,8 @@ class _Writer:
             case Literal(value=str(value)):
                 return _quoted(value)
             case Literal(value=value):
-                return _number(float(value))
+                # By these digits libxml2 reads what it reads in a document.
+                return decimal_text(float(value))
             case Parameter(name):
                 if self._left_open is None:
                     raise Unbound(name)
@@ -200,8 +201,3 @@ def _quoted(text: str) -> str:
         return f'"{text}"'
     parts = ', "\'", '.join(f"'{part}'" for part in text.split("'"))
     return f"concat({parts})"
-
-
-def _number(value: float) -> str:
-    # By these digits libxml2 reads what it reads in a document.
-    return decimal_text(value)

@@ -141,14 +141,16 @@ class Answers(EngineParts):
             held = [*self._intake.readable] if wiring.pattern is not None or not documents else []
             if among is not None:
                 held = [*map(self._intake.document, among)]
-            streams = [] if wiring.timed else [*dissection.streams]
-            streams += [""] * len(documents)
-            given = [
-                self._intake.document(one)
-                if isinstance(one, Mapping)
-                else named(one, stream, self._intake)
-                for one, stream in zip(documents, streams, strict=False)
-            ]
+            # Of blocks each has its stream; of events any may be of any.
+            read = [*dissection.streams]
+            given = []
+            for at, asked in enumerate(documents):
+                if isinstance(asked, Mapping):
+                    given.append(self._intake.document(asked))
+                elif wiring.timed:
+                    given.append(named(asked, read, self._intake, documents[:at].count(asked)))
+                else:
+                    given.append(named(asked, read[at : at + 1], self._intake))
             if events is not None:
                 foreign = {*dissection.streams}.isdisjoint(one.stream for one in given)
                 for one in self._queries if foreign else ():

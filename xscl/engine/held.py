@@ -4,13 +4,14 @@ a query's conditions, and what keeps it from matching."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Intake
-from xscl.documents.trees import content_of
-from xscl.errors import StateError
+from xscl.documents.trees import content_of, parsed
+from xscl.errors import DocumentError, StateError
 from xscl.event_queries.compile import CompiledEvents
 from xscl.language.syntax import EventPattern
 from xscl.language.unparse import Wording
@@ -62,9 +63,9 @@ class Envelopes(Iterator[dict[str, object]]):
         return envelope_of(self._documents[self._left])
 
 
-def named(id: str, stream: str, intake: Intake) -> Document:
-    """The document of an id that is held, that of a stream if there are several; raises
-    StateError if there is none."""
+def named(id: str, streams: Collection[str], intake: Intake, place: int = 0) -> Document:
+    """The document of an id that is held: of several that of some streams, and of these the one at
+    a place, from 0; raises StateError if there is none."""
     found = intake.named(id)
     if not found:
         raise StateError(
@@ -77,7 +78,8 @@ def named(id: str, stream: str, intake: Intake) -> Document:
             f"of document {id!r} the id alone is held, as event queries alone read its stream; "
             "give the document itself, as an envelope"
         )
-    return next((one for one in readable if one.stream == stream), readable[0])
+    own = [one for one in readable if one.stream in streams] or readable
+    return own[min(place, len(own) - 1)]
 
 
 def envelope_of(document: Document) -> dict[str, object]:
@@ -142,7 +144,7 @@ def hint(
 ) -> str | None:
     """What keeps a query from matching, in a sentence, as `Engine.hint` says it."""
     query, compiled = dissection.query, dissection.compiled
-    some = [*map(intake.document, sample)]
+    some = [*_readable(sample, intake)]
     parts: Iterable[Reading] | None = None
     if isinstance(compiled, CompiledEvents):
         parts = read_by_events(query, compiled, some)
@@ -184,6 +186,15 @@ def hint(
     if sampled:
         return _of_all(lost, len(some), len(some) >= intake.documents)
     return _of_all(lost, held.documents, intake.lateness is None and held.documents < _HINTED)
+
+
+def _readable(sample: Iterable[Mapping[str, object]], intake: Intake) -> Iterator[Document]:
+    """The documents of a sample that can be read; what is wrong with others was said."""
+    for envelope in sample:
+        with suppress(DocumentError):
+            document = intake.document(envelope)
+            parsed(document)
+            yield document
 
 
 def _of_all(lost: str | None, number: int, every: bool) -> str | None:

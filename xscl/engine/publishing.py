@@ -260,7 +260,8 @@ class Publishing(EngineParts):
                 return None, ()
             # Their readers get the matches themselves.
             matches, deliveries = self._evaluation.publish(arrivals, ended=ended)
-            counts.update(match.query for match in matches)
+            for match in matches:
+                counts[match.query] += -1 if match.retracts else 1
             return None, deliveries
 
         for some in in_batches(envelopes_of(envelopes), batch):

@@ -135,7 +135,7 @@ class Evaluation:
             read_by(groups.ranges[of_step:])
             of_step = len(groups.ranges)
             back = self._waves.taken_back(step)
-            new = settle(groups, [match for _, match in back]) if back else ()
+            new = settle(groups, [match for _, match in back])
             if new:
                 deliveries.drop(new)
             for reporter, match in back:

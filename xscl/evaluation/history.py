@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -84,25 +84,37 @@ class History:
             return rows
         types = query.types
 
+        freed = () if query.weak else self._intake.freed
+
         def events(readers: EventReaders) -> Iterator[TypedEvents]:
-            return self._events(readers, types)
+            return self._events(readers, types, without=freed)
 
         return [*rows, self._patterns.look_back(query, subscription, events, self._intake)]
 
     def _review_pattern(self, number: int) -> PatternRows:
         """What a new pattern finds among the documents held."""
-        types = self._queries.levels.patterns[number].types
+        pattern = self._queries.levels.patterns[number]
+        freed = () if pattern.asked.name == "weak" else self._intake.freed
         return self._patterns.look_back_for(
-            number, lambda readers: self._events(readers, types), self._intake
+            number,
+            lambda readers: self._events(readers, pattern.types, without=freed),
+            self._intake,
         )
 
     def _events(
-        self, readers: EventReaders, types: Iterable[EventType], *, columns: bool = True
+        self,
+        readers: EventReaders,
+        types: Iterable[EventType],
+        *,
+        columns: bool = True,
+        without: Collection[int] = (),
     ) -> Iterator[TypedEvents]:
-        """The events of some types in the documents held; without `columns` not those of event
-        queries."""
+        """The events of some types in the documents held, `without` some of these; without
+        `columns` not those of event queries."""
         held = self._intake.retained
         for document in [*held.values()]:
+            if document.number in without:
+                continue
             if document.body is not None and readers.whole(document.stream):
                 yield from readers.of_whole(document, columns=columns)
         parts = [one for one in types if not one.whole]
@@ -114,7 +126,9 @@ class History:
         rows = self._waves.rows(self._second.review(wave, numbers))
         for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
             assert isinstance(owner, EventType)
-            rows_of = [found for _, found in of_owner]
+            rows_of = [
+                found for _, found in of_owner if not any(one in without for one in found.documents)
+            ]
             yield from readers.of_rows(owner, rows_of, held, columns=columns)
 
     def restore(self, documents: Iterable[Document]) -> None:

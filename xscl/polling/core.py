@@ -129,7 +129,8 @@ class Polling:
         if is_busy(answer):
             # The server is overloaded, not this one feed.
             wait += retry_after(answer.headers, now)
-            self._postpone(_host(fetch.url), wait)
+            if wait > now:
+                self._postpone(_host(fetch.url), wait)
         self._schedule.finish(_host(fetch.url), wait)
         if not (state.gone or self._policy.once):
             # What is forbidden stays so while we run, unless names change their addresses.

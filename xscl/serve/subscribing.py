@@ -53,32 +53,36 @@ def subscribe(
         for one in new:
             one.cancel()
         return Subscribed(errors=errors)
-    if history:
-        # What a query finds in documents retained is published, so first all must be good.
-        again = {one.name: _looking_back(engine, one, params) for one in new}
-        added, new = [again.get(one.name, one) for one in added], [*again.values()]
+    if history and new:
+        # What a query finds in documents retained is published, so first all had to be good.
+        for one in new:
+            one.cancel()
+        named = new[0].name if len(added) == 1 else name
+        there = [one for one in added if one.name in before]
+        new, errors = _subscribe(engine, text, named, params, history=True)
+        if any(one.query not in before for one in errors):
+            for one in new:
+                one.cancel()
+            return Subscribed(errors=errors)
+        added = [*there, *new]
     return Subscribed(added, new, matches=[match for one in new for match in one.found])
 
 
-def _looking_back(
-    engine: Engine, present: Subscription, params: Mapping[str, object]
-) -> Subscription:
-    """Subscribes a query again, to look back this time."""
-    statement = statement_of(present)
-    present.cancel()
-    return engine.subscribe(statement, present.name, params=params, history=True)
-
-
 def _subscribe(
-    engine: Engine, text: str, name: str | None, params: Mapping[str, object]
+    engine: Engine,
+    text: str,
+    name: str | None,
+    params: Mapping[str, object],
+    *,
+    history: bool = False,
 ) -> tuple[list[Subscription], list[QueryError]]:
     of_one = name is not None or bool(params)
     if problem := _not_that_many(text, of_one=of_one):
         return [], [QueryError(problem, query=name or "", text=text, at=0)]
     if not of_one:
-        return engine.load_good(text)
+        return engine.load_good(text, history=history)
     try:
-        return [engine.subscribe(text, name, params=params)], []
+        return [engine.subscribe(text, name, params=params, history=history)], []
     except QueryError as error:
         return [], [error]
     except ExceptionGroup as errors:

@@ -47,11 +47,19 @@ class Command:
         """Runs it for one match.  What it writes goes to standard error: matches alone are on
         standard output.  An interrupt from the terminal is not for it: it may end its work."""
         # A pipe would be waited for until all that it has begun has ended, too.
-        with tempfile.TemporaryFile() as errors:
+        try:
+            errors = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed below
+        except OSError as error:
+            raise NotDelivered(f"there is no temporary file: {error.strerror}") from error
+        with errors:
             code = self._run(body, errors)
             errors.seek(0)
             if not code:
-                with open(_STANDARD_ERROR, "wb", closefd=False) as to:
+                # The match is taken, whoever hears what was said of it.
+                with (
+                    contextlib.suppress(OSError),
+                    open(_STANDARD_ERROR, "wb", closefd=False) as to,
+                ):
                     shutil.copyfileobj(errors, to)
                 return
             said = errors.read().decode("utf-8", "replace").strip()[-_TOLD:]

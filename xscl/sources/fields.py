@@ -38,13 +38,14 @@ class Fields:
     time: str | None = None
 
     def of_json(self, value: object, modified: float | None) -> dict[str, object]:
-        """The members of an envelope that a JSON value gives; `modified` is when its file was.
-        Raises ValueError with the reason where it does not give them."""
+        """The members of an envelope that a JSON value gives; `modified` is when its file was, None
+        if it is of none.  Raises ValueError with the reason where it does not give them."""
         members: dict[str, object] = {}
         if self.id is not None:
             members["id"] = _id(_there(field_of(value, self.id), self.id, "id"))
         if self.time is not None:
-            found = modified if self.time == MODIFIED else field_of(value, self.time)
+            of_file = self.time == MODIFIED and modified is not None
+            found = modified if of_file else field_of(value, self.time)
             members["timestamp"] = timestamp_of(_there(found, self.time, "time"))
         return members
 

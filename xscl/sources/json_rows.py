@@ -214,7 +214,7 @@ def _plain(value: Any) -> Any:
         case float():
             if value == value and not isfinite(value):
                 raise ValueError(f"{value} is no number of JSON")
-            return None if value != value else value
+            return None if value != value else float(value)
         case dict():
             return {str(key): _plain(one) for key, one in value.items()}
         case list() | tuple():
@@ -225,6 +225,8 @@ def _plain(value: Any) -> Any:
             return value.isoformat().replace("+00:00", "Z")
         case timedelta():
             return value.total_seconds()
+        case Decimal() if not value.is_finite():
+            raise ValueError(f"{value} is no number of JSON")
         case Decimal():
             return int(value) if value == value.to_integral_value() else float(value)
         case bytes():
@@ -232,6 +234,12 @@ def _plain(value: Any) -> Any:
                 return value.decode()
             except UnicodeDecodeError:
                 return b64encode(value).decode()
+    if type(value).__name__ == "NAType":
+        # pandas' NA, which its rows may have.
+        return None
+    if getattr(value, "shape", None) == ():
+        # A scalar of NumPy.
+        return _plain(value.item())
     return str(value)
 
 

@@ -336,3 +336,17 @@ def test_a_retraction_that_weak_ignores_is_one_for_others(
     assert by_query["composed"] == [("a2", "b")]
     assert ("a1", "b") in by_query["weak"]
     engine.close()
+
+
+@pytest.mark.parametrize("level", ["strong", "middle", "weak"])
+def test_what_looks_back_sees_no_retracted_document_unless_it_is_weak(level: str) -> None:
+    engine = xscl.Engine(lateness=100, revisable=True, consistency="weak")
+    for stream in "AB":
+        engine.subscribe(f"{stream}/*->x JOIN {{x = y}} Never/none->y", name=f"keep {stream}")
+    publish(engine, [("A", 1, "a1"), ("A", 2, "a2")])
+    engine.retract("A", "a1")
+    publish(engine, [("B", 3, "b")])
+    text = f"EVENT SEQ(A x, B y) WITHIN 9 CONSISTENCY {level}"
+    one = engine.subscribe(text, name="q", history=True)
+    own = {match.documents for match in [*one.found, *engine.flush()] if match.query == "q"}
+    assert own == {("a2", "b")} | ({("a1", "b")} if level == "weak" else set())

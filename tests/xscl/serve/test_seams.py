@@ -194,3 +194,17 @@ def test_lists_go_on_past_what_was_taken_back(tmp_path: Path) -> None:
         for limit in (1, 2, 1_000):
             found = server.get("/matches", limit=limit)["matches"]
             assert [one["documents"] for one in found] == [["o3", "q"], ["o3.5", "q"]][:limit]
+
+
+@pytest.mark.parametrize("name", [None, "other"])
+def test_declarations_hold_for_queries_that_look_back(name: str | None, tmp_path: Path) -> None:
+    text = 'DECLARE NAMESPACE n = "urn:n";\nS//n:a->x'
+    with serving(HOLD, state=tmp_path / "s.duckdb") as server:
+        server.publish("1", '<a xmlns="urn:n">x</a>', 0)
+        more = {} if name is None else {"name": name}
+        found = server.post("/queries", 201, text=text, history=True, **more)
+        (query,) = found["queries"]
+        assert name in (None, query["name"])
+        assert len(server.get("/matches", query=query["name"])["matches"]) == 1
+        server.publish("2", '<a xmlns="urn:n">x</a>', 1)
+        assert len(server.get("/matches", query=query["name"])["matches"]) == 2

@@ -1,5 +1,5 @@
-"""Match groups of a step in which something was taken back: a match that came in it and is taken
-back has never been."""
+"""Match groups of a batch in which something was taken back: a match that came in it and is taken
+back in it is in no group."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _NONE = frozenset[MatchKey]()
 def settle(groups: MatchGroups, gone: Collection[Match]) -> set[MatchKey]:
     """Drops the matches of groups that are `gone` again; returns these, without those that came in
     earlier steps."""
+    if not gone:
+        return set()
     keys = {*map(key_of, gone)}
     documents: dict[str, set[str]] = {}
     for one in gone:
@@ -38,11 +40,11 @@ def settle(groups: MatchGroups, gone: Collection[Match]) -> set[MatchKey]:
     new = set[MatchKey]()
     for place, some in enumerate(groups.ranges):
         found = {
-            group._number: keys.intersection(map(key_of, group.matches()))
+            group._number: own
             for group in some.groups()
-            if may_have(group)
+            if may_have(group) and (own := keys.intersection(map(key_of, group.matches())))
         }
-        if any(found.values()):
+        if found:
             left = some if isinstance(some, _Left) else _Left(some)
             left.drop(found)
             groups.ranges[place] = left

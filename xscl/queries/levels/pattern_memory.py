@@ -26,6 +26,7 @@ def text_of_memory(memory: Memory, nodes: EventNodes) -> str:
     early = [
         [time, [[at, event if at < 0 else nodes.named(event)] for at, event in events]]
         for time, events in memory.early
+        if all(at < 0 or nodes.has(event) for at, event in events)
     ]
     missed = [[nodes.named(event), time] for event, time in memory.missed if nodes.has(event)]
     return json.dumps({"reported": reported, "early": early, "missed": missed})

@@ -175,7 +175,7 @@ class Journal:
         newest, at, lost, size = self.newest, number, None, 0
         found, passed = list[Entry](), set[str]()
         while True:
-            page = self.after(at, queries, most - len(found))
+            page = self.after(at, queries, max(most - len(found), _FROM_FILE))
             at, lost = page.after, page.lost if lost is None else lost
             for one in page.entries:
                 if one.retracts:
@@ -186,7 +186,9 @@ class Journal:
                 if listed:
                     found.append(one)
                     size += len(one.line)
-            if len(found) == most or size > _CHUNK or at >= newest:
+                    if len(found) == most:
+                        return Page(found, one.number, lost)
+            if size > _CHUNK or at >= newest:
                 return Page(found, at, lost)
 
     def knows(self, place: Place) -> bool:

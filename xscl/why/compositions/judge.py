@@ -39,7 +39,7 @@ def why_composition(
 ) -> Why:
     """Judges a composition on documents for its events; `held` are those that may have come
     between.  Raises XSCLError where no match has so many documents."""
-    every = {one.id: one for one in (*held, *given)}
+    every = {(one.stream, one.id): one for one in (*held, *given)}
     judge = _Judge(dissection, Composites(dissection, every.values()))
     return judge.why(sorted(given, key=lambda document: document.time))
 
