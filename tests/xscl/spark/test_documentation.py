@@ -74,7 +74,8 @@ def test_columns_are_reported() -> None:
 
 
 def test_options_of_the_source_are_reported() -> None:
-    every = FeedOptions(("x",), spool=Path("s"), contact="me@a.example", most_bodies=1).written()
+    options = {"spool": Path("s"), "every": 60.0, "contact": "me@a.example", "most_bodies": 1}
+    every = FeedOptions(("x",), **options).written()
     listed = re.findall(
         r"^\| `(\w+)` \| .* \| .*\|$", PAGE.partition("| option |")[2], re.MULTILINE
     )
