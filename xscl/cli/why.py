@@ -71,10 +71,10 @@ def why(options: Options) -> int:
         def watched(envelopes: Envelopes) -> Iterator[dict[str, object]]:
             for envelope in envelopes:
                 stream, id = str(envelope.get("stream", "S")), envelope.get("id")
-                if stream in subscription.streams and not {"xml", "json"}.isdisjoint(envelope):
+                if not {"xml", "json"}.isdisjoint(envelope):
                     if id in seen:
                         seen[id].setdefault(stream, envelope)
-                    if keeps and (stream, id) not in ids:
+                    if keeps and stream in subscription.streams and (stream, id) not in ids:
                         ids.add((stream, id))
                         kept.append(envelope)
                 yield envelope
@@ -82,8 +82,11 @@ def why(options: Options) -> int:
         def wanted(places: Counter[str]) -> Iterator[str | dict[str, object]]:
             """For each id the document: one that is held by its id, else as it came."""
             for id in documents:
-                place, there = places[id], [*seen[id].values()]
+                place, came = places[id], seen[id]
                 places[id] += 1
+                # One of a stream that is not read may be asked for, too.
+                own = [one for stream, one in came.items() if stream in subscription.streams]
+                there = own or [*came.values()]
                 held = len(engine.held(id, stream=subscription.streams)) > place
                 yield id if held or not there else there[min(place, len(there) - 1)]
 
