@@ -8,16 +8,13 @@ ended; and the events that came too late for the query.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from xscl.pattern_stage.endings import Partition
 
-__all__ = ["Memory", "Missed"]
-
-_FEW = 64
-"""So many missed events are kept before the old ones are searched."""
+__all__ = ["Memory"]
 
 
 @dataclass(slots=True)
@@ -32,20 +29,3 @@ class Memory:
     it does not follow from the events that had come when the input ended."""
     missed: list[tuple[int, int]] = field(default_factory=list)
     """An event that came too late for the query, and its time."""
-
-
-class Missed(dict[int, int]):
-    """Events by number that came too late, each with its time."""
-
-    __slots__ = ("_limit",)
-
-    def __init__(self, events: Iterable[tuple[int, int]] = ()) -> None:
-        super().__init__(events)
-        self._limit = _FEW
-
-    def drop(self, floor: int) -> None:
-        """Drops those before a time, which nothing can reach any more."""
-        if len(self) > self._limit:
-            for event in [one for one, time in self.items() if time < floor]:
-                del self[event]
-            self._limit = max(_FEW, 2 * len(self))

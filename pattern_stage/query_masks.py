@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from xscl.pattern_stage.automaton import Automaton, EachOf, Functions, Gated, GateOf, Scan
@@ -10,7 +10,7 @@ from xscl.pattern_stage.bounds import Tally
 from xscl.pattern_stage.gates import PASS, Each, Gate
 from xscl.pattern_stage.layouts import NUMBER, Event
 
-__all__ = ["Gates", "QueryMasks"]
+__all__ = ["Gates", "Missed", "QueryMasks"]
 
 Gates = tuple[tuple[Callable[..., Any], Callable[[Any], int]], ...]
 """Values, and the queries for which they pass."""
@@ -20,12 +20,39 @@ _MANY = 8
 """More queries than these are read from a mask's digits."""
 
 
-_FEW_MISSED = 64
+_WORN = 64
+"""The maximal number of bits beyond that of queries."""
+
+
+_FEW = 64
 """So many missed events are kept before the old ones are searched."""
 
 
-_WORN = 64
-"""The maximal number of bits beyond that of queries."""
+class Missed(dict[int, tuple[int, int]]):
+    """Events by number that came too late, each with its time, and a mask of the queries that do
+    not see it, where these share one."""
+
+    __slots__ = ("_limit",)
+
+    def __init__(self, events: Iterable[tuple[int, int]] = ()) -> None:
+        super().__init__((event, (time, 1)) for event, time in events)
+        self._limit = _FEW
+
+    def add(self, event: int, time: int, mask: int = 1) -> None:
+        """Adds an event that queries do not see, to those that do not see it already."""
+        self[event] = time, mask | self.get(event, (0, 0))[1]
+
+    @property
+    def times(self) -> list[tuple[int, int]]:
+        """The events with their times."""
+        return [(event, time) for event, (time, _) in self.items()]
+
+    def drop(self, floor: int) -> None:
+        """Drops those before a time, which nothing can reach any more."""
+        if len(self) > self._limit:
+            for event in [one for one, (time, _) in self.items() if time < floor]:
+                del self[event]
+            self._limit = max(_FEW, 2 * len(self))
 
 
 class QueryMasks:
@@ -41,9 +68,7 @@ class QueryMasks:
         self._constants: dict[int, tuple[str | float, ...]] = {}
         self._since: dict[int, int] = {}
         self._latest = self._oldest = 0
-        self.missing: dict[int, tuple[int, int]] = {}
-        """By number of an event its time, and the queries that have not processed it."""
-        self._limit = _FEW_MISSED
+        self.missing = Missed()
         self.stopped: dict[int, str] = {}
         """Queries that see no further events and are to be removed, and why."""
 
@@ -140,19 +165,13 @@ class QueryMasks:
     def miss(self, event: int, time: int, mask: int) -> None:
         """Notes an event, by its number, which the queries of a mask do not see."""
         if mask:
-            self.missing[event] = time, mask | self.missing.get(event, (0, 0))[1]
+            self.missing.add(event, time, mask)
 
     def missed(self) -> Iterator[tuple[int, int, int]]:
         """The query, the number of an event that it has missed, and the event's time."""
         for event, (time, mask) in self.missing.items():
             for number in self.numbers(mask):
                 yield number, event, time
-
-    def drop_missed(self, floor: int) -> None:
-        """Drops the missed events before a time."""
-        if len(self.missing) > self._limit:
-            self.missing = {one: of for one, of in self.missing.items() if of[0] >= floor}
-            self._limit = max(_FEW_MISSED, 2 * len(self.missing))
 
     def gates(self, gates: Gated) -> Gates:
         """Gates for the constants of all queries, including later ones."""

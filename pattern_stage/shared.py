@@ -141,7 +141,7 @@ class Shared:
     def advance(self, watermark: int) -> None:
         """Notes that all before the watermark has come and was processed."""
         if self.members.missing and self.automaton.within is not None:
-            self.members.drop_missed(watermark - 2 * self.automaton.within)
+            self.members.missing.drop(watermark - 2 * self.automaton.within)
         if self.weak:
             newest = self.runs.epoch
             self.runs.endings.settle(watermark if newest is None else max(watermark, newest), True)

@@ -12,7 +12,7 @@ from xscl.pattern_stage.automata.query import AutomatonQuery
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.found import Chains, Found, Outcome, Result
 from xscl.pattern_stage.layouts import END, NUMBER, Event, Layouts, TypedEvent
-from xscl.pattern_stage.memory import Missed
+from xscl.pattern_stage.query_masks import Missed
 
 __all__ = ["AutomatonGroup", "replaced"]
 
@@ -57,11 +57,11 @@ class _Member:
     def miss(self, event: int, time: int, mask: int) -> None:
         """Notes an event, by its number, which the query does not see."""
         if mask:
-            self.missing[event] = time
+            self.missing.add(event, time)
 
     def missed(self) -> Iterator[tuple[int, int, int]]:
         """The query, the number of an event that it has missed, and the event's time."""
-        return ((self.number, event, time) for event, time in self.missing.items())
+        return ((self.number, event, time) for event, time in self.missing.times)
 
     def remove(self) -> None:
         """The query goes."""

@@ -14,9 +14,10 @@ from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planne
 from xscl.pattern_stage.compositions.rates import MeasuredRates
 from xscl.pattern_stage.found import Chains, Found, FoundGroup, Outcome, Result, grouped
 from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent
-from xscl.pattern_stage.memory import Memory, Missed
+from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.plan.outputs import Outputs
 from xscl.pattern_stage.plan.stage import EventStage
+from xscl.pattern_stage.query_masks import Missed
 from xscl.pattern_stage.values.terms import Slot
 
 __all__ = ["CompositeStage"]
@@ -185,8 +186,9 @@ class CompositeStage:
             on_time = [one for one in some if time is None or one[1][END] >= time]
             if len(on_time) < len(some):
                 self._dropped += len(some) - len(on_time)
-                late = (event for _, event in some if time is not None and event[END] < time)
-                self._missed_of(number).update((event[NUMBER], event[END]) for event in late)
+                for _, event in some:
+                    if time is not None and event[END] < time:
+                        self._missed_of(number).add(event[NUMBER], event[END])
             if on_time:
                 newest = max(event[END] for _, event in on_time)
                 stage.take(on_time)
@@ -226,7 +228,8 @@ class CompositeStage:
         """Notes events that come too late for the current queries."""
         late = [(event[NUMBER], event[END]) for _, event in events]
         for missed in (self._missed, *map(self._missed_of, self._weak)):
-            missed.update(late)
+            for event, end in late:
+                missed.add(event, end)
 
     def pending(self) -> dict[int, tuple[int, int]]:
         """How many matches of each query `flush` would report now, and the time when the last of
@@ -262,7 +265,7 @@ class CompositeStage:
         for number in self._of_query:
             missed = self._missed_by.get(number) if number in self._weak else self._missed
             if missed:
-                memories[number] = Memory(missed=[*missed.items()])
+                memories[number] = Memory(missed=missed.times)
         return memories
 
     def rebuild(
@@ -278,7 +281,7 @@ class CompositeStage:
             if number in self._weak:
                 self._missed_by[number] = Missed(memory.missed)
             else:
-                self._missed.update(memory.missed)
+                self._missed.update(Missed(memory.missed))
         if before:
             self._take(before)
             self.flush()
