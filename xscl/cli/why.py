@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -79,11 +79,10 @@ def why(options: Options) -> int:
                         kept.append(envelope)
                 yield envelope
 
-        def wanted(places: Counter[str]) -> Iterator[str | dict[str, object]]:
+        def wanted() -> Iterator[str | dict[str, object]]:
             """For each id the document: one that is held by its id, else as it came."""
-            for id in documents:
-                place, came = places[id], seen[id]
-                places[id] += 1
+            for at, id in enumerate(documents):
+                place, came = documents[:at].count(id), seen[id]
                 # One of a stream that is not read may be asked for, too.
                 own = [one for stream, one in came.items() if stream in subscription.streams]
                 there = own or [*came.values()]
@@ -98,7 +97,7 @@ def why(options: Options) -> int:
         previews = zip(kept, engine.previews([*kept]), strict=True)
         some = [one for one, found in previews if not isinstance(found, DocumentError)]
         try:
-            shown = engine.why(name, *wanted(Counter()), among=some if keeps else None)
+            shown = engine.why(name, *wanted(), among=some if keeps else None)
         except XSCLError as error:
             raise click.UsageError(str(error)) from error
     if options.form == "json":

@@ -42,7 +42,7 @@ class ArcChanges:
             mark = self._intake.watermark_at(arrivals.latest, arrivals.advanced)
             number = self._queries.named(name).order
             query = self._queries.levels.patterns[number]
-            newest, weak = self._newest(query, mark, arrivals), query.asked.name == "weak"
+            newest, weak = self._newest(query, mark, arrivals), query.weak
             eager = self._queries.levels.is_eager(query)
             after, since = changed_arcs(
                 compiled, arcs, change, newest, mark, weak=weak, eager=eager

@@ -94,7 +94,7 @@ class History:
     def _review_pattern(self, number: int) -> PatternRows:
         """What a new pattern finds among the documents held."""
         pattern = self._queries.levels.patterns[number]
-        freed = () if pattern.asked.name == "weak" else self._intake.freed
+        freed = () if pattern.weak else self._intake.freed
         return self._patterns.look_back_for(
             number,
             lambda readers: self._events(readers, pattern.types, without=freed),

@@ -8,7 +8,6 @@ its prefix is the one that was declared.  The law: the printed text parses to th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from functools import cached_property
 
 from xscl.language.checks.names import NAME, PREDECLARED, STRING, NamePattern, is_name, unquoted
@@ -30,6 +29,7 @@ from xscl.language.syntax import (
     VariablePath,
     Wrapped,
 )
+from xscl.xpath_stage import decimal_text
 
 __all__ = ["Wording", "literal"]
 
@@ -166,8 +166,7 @@ def literal(constant: Literal) -> str:
     if isinstance(constant.value, str):
         return _string(constant.value)
     # The language knows no exponents.
-    text = f"{Decimal(repr(float(constant.value))):f}"
-    return text.removesuffix(".0")
+    return decimal_text(float(constant.value))
 
 
 def _string(text: str) -> str:

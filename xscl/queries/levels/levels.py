@@ -387,7 +387,7 @@ class Levels:
             number,
             types,
             pattern.since << PLACES,
-            weak=pattern.asked.name == "weak",
+            weak=pattern.weak,
             in_order=in_order,
         )
 
@@ -401,7 +401,7 @@ class Levels:
         """For how long weak patterns may name an event; None if there is none."""
         from xscl.pattern_stage.processor import FOREVER
 
-        some = [one for one in self.patterns.values() if one.asked.name == "weak"]
+        some = [one for one in self.patterns.values() if one.weak]
         return max([one.compiled.within or FOREVER for one in some], default=None)
 
     def withdraw(self, stream: str, number: int, time: int) -> None:

@@ -99,7 +99,7 @@ class PatternLevels:
         found = {number: replace(one, missed=[*one.missed]) for number, one in memories.items()}
         readers: dict[int, list[int]] = {}
         for number, pattern in self.levels.patterns.items():
-            for kind in () if pattern.asked.name == "weak" else {*pattern.types}:
+            for kind in () if pattern.weak else pattern.types:
                 readers.setdefault(kind.number, []).append(number)
         for level in self.levels.all:
             for controller in level.of_patterns:
@@ -161,7 +161,7 @@ class PatternLevels:
         readers.add(separate, pattern.types)
         self.wait(events(readers))
         # To a weak pattern it means nothing that the input had ended once.
-        flushed = 0 if pattern.asked.name == "weak" else intake.flushed
+        flushed = 0 if pattern.weak else intake.flushed
         rows: PatternRows = separate.catch_up(intake.watermark, flushed)
         # What nobody asks for is not found again.
         rows.by_query()

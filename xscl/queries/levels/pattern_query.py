@@ -28,6 +28,11 @@ class PatternQuery:
     level: int | None = None
 
     @property
+    def weak(self) -> bool:
+        """Whether it waits for nothing."""
+        return self.asked.name == "weak"
+
+    @property
     def types(self) -> set[EventType]:
         """The types of its events."""
         return {*chain.from_iterable(self.components)}
