@@ -312,36 +312,40 @@ def test_another_file_of_any_kind_is_one(suffix: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_last_row_without_an_end_is_a_row(end: str, tmp_path: Path) -> None:
-    """As of lines, below."""
-    rows = ["k,v", "1,2", "3,4"]
-    whole = end.join([*rows, ""])
-    ids = []
-    for cuts in ([len(whole)], [len(end.join(rows[:2])), len(whole)]):
-        folder = tmp_path / str(len(cuts))
-        folder.mkdir()
-        for cut in cuts:
-            (folder / "e.csv").write_bytes(whole[:cut].encode())
-            options = ("--state", "s.duckdb", "-o", "out.jsonl")
-            xscl("run", "-q", "S/json", "--json", "S=e.csv", *options, at=folder)
-        found = (folder / "out.jsonl").read_text().splitlines()
-        ids.append([json.loads(line)["documents"] for line in found])
-    assert ids[0] == ids[1] == [["e.csv:2"], ["e.csv:3"]]
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_last_line_without_an_end_is_a_line(end: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "read", "lines", "expected"),
+    [
+        (
+            "e.jsonl",
+            ("S/a", "--events", "e.jsonl"),
+            ['{"timestamp": 1, "xml": "<a/>"}', '{"timestamp": 2, "xml": "<a/>"}'],
+            [["e.jsonl:1"], ["e.jsonl:2"]],
+        ),
+        (
+            "e.csv",
+            ("S/json", "--json", "S=e.csv"),
+            ["k,v", "1,2", "3,4"],
+            [["e.csv:2"], ["e.csv:3"]],
+        ),
+    ],
+)
+def test_a_last_line_without_an_end_is_a_line(
+    file: str,
+    read: tuple[str, ...],
+    lines: list[str],
+    expected: list[list[str]],
+    end: str,
+    tmp_path: Path,
+) -> None:
     """What is written after it has the numbers, and with them the ids, that it has undisturbed."""
-    lines = ['{"timestamp": 1, "xml": "<a/>"}', '{"timestamp": 2, "xml": "<a/>"}']
     whole = end.join([*lines, ""])
     ids = []
-    for cuts in ([len(whole)], [len(lines[0]), len(whole)]):
+    for cuts in ([len(whole)], [len(end.join(lines[:-1])), len(whole)]):
         folder = tmp_path / str(len(cuts))
         folder.mkdir()
         for cut in cuts:
-            (folder / "e.jsonl").write_bytes(whole[:cut].encode())
-            options = ("--state", "s.duckdb", "-o", "out.jsonl")
-            xscl("run", "-q", "S/a", "--events", "e.jsonl", *options, at=folder)
+            (folder / file).write_bytes(whole[:cut].encode())
+            xscl("run", "-q", *read, "--state", "s.duckdb", "-o", "out.jsonl", at=folder)
         found = (folder / "out.jsonl").read_text().splitlines()
         ids.append([json.loads(line)["documents"] for line in found])
-    assert ids[0] == ids[1] == [["e.jsonl:1"], ["e.jsonl:2"]]
+    assert ids[0] == ids[1] == expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,17 +22,19 @@ FEED = "<rss version='2.0'><channel><title>f</title><item><guid>{}</guid></item>
 DAY = 86_400.0
 
 
+def fetched(spark: SparkSession, archive: Archive, source: Path, guid: str) -> None:
+    """An item of this id is fetched, two days ago."""
+    source.write_text(FEED.format(guid))
+    options = FeedOptions((str(source),), spool=archive.local).written()
+    start_fetch(spark, archive, options, trigger=None, keep=DAY).awaitTermination()
+    for file in Path(archive.landing).glob("*.parquet"):
+        os.utime(file, (time.time() - 2 * DAY,) * 2)
+
+
 def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) -> None:
     archive = Archive.at(str(tmp_path / "archive"))
-    source = tmp_path / "feed.xml"
+    fetch = partial(fetched, spark, archive, tmp_path / "feed.xml")
     batches: list[Batch] = []
-
-    def fetch(guid: str) -> None:
-        source.write_text(FEED.format(guid))
-        options = FeedOptions((str(source),), spool=archive.local).written()
-        start_fetch(spark, archive, options, trigger=None, keep=DAY).awaitTermination()
-        for file in Path(archive.landing).glob("*.parquet"):
-            os.utime(file, (time.time() - 2 * DAY,) * 2)
 
     def items() -> None:
         start_items(spark, archive, trigger=None, on_batch=batches.append).awaitTermination()
@@ -56,15 +59,8 @@ def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) ->
 def test_what_an_unfinished_batch_reads_is_kept(spark: SparkSession, tmp_path: Path) -> None:
     """It is made again of the same files."""
     archive = Archive.at(str(tmp_path / "archive"))
-    source = tmp_path / "feed.xml"
+    fetch = partial(fetched, spark, archive, tmp_path / "feed.xml")
     made: list[Batch] = []
-
-    def fetch(guid: str) -> None:
-        source.write_text(FEED.format(guid))
-        options = FeedOptions((str(source),), spool=archive.local).written()
-        start_fetch(spark, archive, options, trigger=None, keep=DAY).awaitTermination()
-        for file in Path(archive.landing).glob("*.parquet"):
-            os.utime(file, (time.time() - 2 * DAY,) * 2)
 
     def killed(batch: Batch) -> None:
         raise RuntimeError("killed")
