@@ -115,7 +115,7 @@ def image_name(report: Report, number: int) -> str:
 
 def statements_table(statements: Iterable[tuple[Statement, bool]]) -> str:
     """Statements with their verdicts; True means that it was measured at reduced size."""
-    verdicts = {True: "reached", False: "**missed**", None: "not measured"}
+    verdicts = {True: "reached", False: "**missed**", None: "not judged"}
     rows = tuple(
         (s.source, s.text, verdicts[s.holds] + _REDUCED * (reduced and s.holds is not None), s.here)
         for s, reduced in statements

@@ -108,27 +108,17 @@ CHAPTERS = (
     ),
 )
 
-TRIED = """## Tried, and not kept
-
-Compiling `xpath_stage` and `join_stage` with mypyc 2.4 (gcc -O2; 22 November 2026, processor
-time, medians of five pairs): 10,000 feed items with 1,000 queries took 0.95 of the interpreted time
-one by one and 1.24 in batches, loading 1,000 different queries 0.92 (of three); the bar was 1.5
-times the speed. A frozen dataclass is constructed as slowly compiled as interpreted (0.6 µs). The
-build took four changes of the source and three minutes, and was wrong: tests of stage 1 failed (the
-`tag` of a comment is a function, against its declared type), and some groups of matches came twice.
-"""
-
 
 def write(records: Sequence[Record], docs: Path) -> None:
     """Writes the page and its plots under a folder."""
     named = {record.report.name: record for record in records}
-    parts = [INTRODUCTION.format(machines=_machines(records)), _summary(named)]
+    machines = [*dict.fromkeys(record.machine for record in records)]
+    parts = [INTRODUCTION.format(machines=_machines(machines)), _summary(named)]
     for chapter in CHAPTERS:
         of = [named[name] for name in chapter.names if name in named]
         if of:
             text = f"\n{chapter.text}\n" if chapter.text else ""
-            parts += [f"## {chapter.title}\n{text}", *map(_section, of)]
-    parts.append(TRIED)
+            parts += [f"## {chapter.title}\n{text}", *(_section(one, machines) for one in of)]
     for record in records:
         for place, plot in enumerate(record.report.plots):
             plots.write(plot, docs / image_name(record.report, place))
@@ -157,26 +147,27 @@ def _holds(record: Record, statement: Statement) -> bool | None:
     return None if record.reduced else statement.holds
 
 
-def _section(record: Record) -> str:
+def _section(record: Record, machines: Sequence[str]) -> str:
     statements = statements_table(
         (one, record.reduced) for one in record.report.statements
     ) if record.report.statements else ""  # fmt: skip
-    parts = [measured(record), statements]
+    parts = [_measured(record, machines), statements]
     if why := misses.explained(record.report.name, record.report.statements):
         parts += ["Why it is missed:", "\n".join(why)]
     return markdown(record.report, "\n\n".join(filter(None, parts)), level=3)
 
 
-def measured(record: Record) -> str:
-    """The line of a section that says how and when it was measured."""
+def _measured(record: Record, machines: Sequence[str]) -> str:
+    """The line of a section that says how, when and where it was measured."""
     size = ", at a reduced size" if record.reduced else ""
+    where = f", on machine {machines.index(record.machine) + 1}" if len(machines) > 1 else ""
     took = f", in {record.seconds:,} s" if record.seconds else ""
     return (
         f"*Measured by `{record.command}`{size}, at commit {record.commit}, on "
-        f"{record.date}{took}, with a load of {number(record.load)}."
+        f"{record.date}{where}{took}, with a load of {number(record.load)}."
         f"{' ' + record.note if record.note else ''}*"
     )
 
 
-def _machines(records: Sequence[Record]) -> str:
-    return "\n".join(f"- {machine}" for machine in dict.fromkeys(r.machine for r in records))
+def _machines(machines: Sequence[str]) -> str:
+    return "\n".join(f"{place}. {machine}" for place, machine in enumerate(machines, 1))

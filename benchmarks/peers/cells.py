@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -19,7 +20,7 @@ __all__ = ["Cost", "cost"]
 SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of Linux: what a child leaves behind becomes ours, so that a Java that
 outlives the Python that began it is counted, too."""
-REASON = 90
+REASON = 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +101,5 @@ def _reason(said: str) -> str:
     """The most informative line of the output."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     telling = [line for line in lines if "Error" in line or "Exception" in line]
-    return (telling or lines or ["no reason given"])[-1][:REASON]
+    reason = (telling or lines or ["no reason given"])[-1]
+    return re.sub(r"^(Caused by: )?([\w$]+\.)*", "", reason)[:REASON]

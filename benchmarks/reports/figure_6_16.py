@@ -168,11 +168,11 @@ def batched(
     for part in batches(documents, BATCH):
         relations.load(part)
         relations.merge()
-        started = time.perf_counter()
+        started = time.process_time()
         results = within(scale.patience, relations.database, join)
         if results is None:
             break
-        spent.append(time.perf_counter() - started)
+        spent.append(time.process_time() - started)
         matches.append(results)
         if sum(spent) > scale.limit:
             break

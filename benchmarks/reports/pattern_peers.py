@@ -30,7 +30,7 @@ def run(scale: Scale) -> Report:
         f"the matches of each query, {outcome.matches} in all; all counts are those of XSCL. Flink "
         "SQL: `MATCH_RECOGNIZE` with a reluctant gap, and `OVER` a range; Pathway: an interval "
         "join; Bytewax: a keyed step; DuckDB: a self-join and a window function, once at the end. "
-        f"Time, *start* ({FEWEST} events) and limit ({LIMIT:g} s) as for joins. OpenCEP is not on "
+        f"Times, *start* ({FEWEST} events) and limit ({LIMIT:g} s) as for joins. OpenCEP is not on "
         "PyPI.",
         outcome.tables(),
         (outcome.plot("events"),),

@@ -37,8 +37,8 @@ def run(scale: Scale) -> Report:
         "of XSCL. Each is used as its documentation recommends: interval joins in Flink SQL, Spark "
         "and Pathway, a keyed step in Bytewax; in DuckDB a SELECT for each query, or one join with "
         f"a table of queries. {batch} answer once, at the end. Processor time of all processes, "
-        f"with their start (column *start*: one query, {FEWEST} items); at most {LIMIT:g} s of the "
-        "clock for a cell. Scripts: `benchmarks/peers`.",
+        f"with their start (column *start*: one query, {FEWEST} items), without it in the second "
+        f"table; at most {LIMIT:g} s of the clock for a cell. Scripts: `benchmarks/peers`.",
         outcome.tables(),
         (outcome.plot("items"),),
     )

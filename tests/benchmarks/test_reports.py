@@ -277,7 +277,7 @@ def test_markdown() -> None:
         "| where | statement | here | measured |",
         "| --- | --- | --- | --- |",
         "| 6.6 | it is so | reached, at reduced size | 2 times |",
-        "| 6.6 | or so | not measured | — |",
+        "| 6.6 | or so | not judged | — |",
     ]
 
 
@@ -309,7 +309,7 @@ def test_the_page_of_figures_and_its_plots(tmp_path: Path) -> None:
     here = replace(SOME, name="automata")
     figures.write([record(report=here)], tmp_path)
     text = (tmp_path / "figures.md").read_text(encoding="utf-8")
-    assert "\n- a machine\n" in text
+    assert "\n1. a machine\n" in text
     assert "| AFA | 1 | 0 | 0 | 0 | 1 |" in text
     assert (
         "*Measured by `python -m benchmarks some`, at commit 1234567, on 2026-11-22, in 61 s, "
@@ -346,6 +346,6 @@ def test_the_page_for_users_says_nothing_of_a_reduced_size(tmp_path: Path) -> No
     users = replace(SOME, name="user_table", tables=(Table(columns, rows),))
     performance.write([record(report=users)], tmp_path)
     page = tmp_path / "performance.md"
-    assert "| 10,000 joins, each item as it comes | 9,000 | 16.7 | 2.95 |" in page.read_text()
+    assert "| 10,000 joins over feed items | one by one | 9,000 | 16.7 | 2.95 |" in page.read_text()
     performance.write([record(report=users, reduced=True)], tmp_path)
     assert "9,000" not in page.read_text()
