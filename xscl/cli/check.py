@@ -11,7 +11,7 @@ from itertools import chain
 import click
 
 from xscl.cli.options import QUERIES, RATES, Params, Queries, echo_json, takes
-from xscl.cli.queries import load_queries, read_queries
+from xscl.cli.queries import good_queries, read_texts, subscribe, with_tables
 from xscl.cli.report import report_of
 from xscl.cli.sources import Reading, Sources, check_given, fields_of, named_streams, read_sources
 from xscl.counts import counted
@@ -51,7 +51,8 @@ def check(options: Options) -> int:
     With sample documents, it says what each query finds among them, and of one that finds nothing
     what may be wrong.
     """
-    good, bad = read_queries(options.queries)
+    texts = read_texts(options.queries)
+    good, bad = good_queries(texts)
     if not bad:
         click.echo(f"{counted(len(good), 'query')}, no error")
         for name, warning in warnings(good):
@@ -60,7 +61,7 @@ def check(options: Options) -> int:
     if any(given.values()) and not bad:
         check_given(given)
         with report_of(None) as report, Engine(on_skip=report.skip) as engine:
-            bad += load_queries(engine, options.queries, options.params)
+            bad += subscribe(engine, with_tables(texts, options.params))[0]
             report.unfed(engine, named_streams(given))
             sources = read_sources(
                 given, Reading(report.skip, fields=fields_of(given), on_dates=report.dates)
@@ -75,7 +76,7 @@ def check(options: Options) -> int:
             report.close(engine)
     elif options.params and not bad:
         with Engine() as engine:
-            bad += load_queries(engine, options.queries, options.params)
+            bad += subscribe(engine, with_tables(texts, options.params))[0]
     return 2 if bad else 0
 
 
@@ -109,7 +110,7 @@ def explain(
 
     That is the tree patterns, the join graph, its template and its conjunctive query.
     """
-    parts, bad = read_queries(queries, dict(rates))
+    parts, bad = good_queries(read_texts(queries), dict(rates))
     shown = [part for part in parts if only in (None, part.query.name)]
     if only is not None and not shown:
         names = ", ".join(part.query.name for part in parts)
@@ -120,9 +121,9 @@ def explain(
         if form not in ("text", "json"):
             raise click.UsageError("--spark is text, or --format json")
         if form == "json":
-            echo_json([one._asdict() for one in cells_of(shown)])
+            echo_json([one._asdict() for one in cells_of(parts, shown)])
         else:
-            click.echo(described(shown))
+            click.echo(described(parts, shown))
         return 2 if bad else 0
     match form:
         case "json":

@@ -21,16 +21,18 @@ from xscl.errors import XSCLError
 __all__ = ["CODES", "STANDARD_OUTPUT", "Stopped", "ended_by_signals", "run_command"]
 
 CODES = {
-    0: "done; a service (`serve`, `watch` without `--once`): ended by SIGTERM, too",
+    0: "done; a service (`serve`, and `watch`, `ingest`, `spark run` without `--once`): ended by "
+    "SIGTERM, too",
     1: "failed: a file that cannot be written, a state, a match that could not be written; no "
-    "feed could be read, or every document was skipped",
+    "feed could be read, every document was skipped, or a query was stopped",
     2: "wrong usage, a bad `xscl.toml`, or a bad query (`run`, `watch` and `serve` run the "
     "good ones)",
     3: "with `--strict`: a document was skipped",
     4: "matches were not delivered (`--exec`, `--webhook`)",
     130: "interrupted (SIGINT): a first interrupt lets the batch under way be finished, a second "
     "one does not",
-    143: "`run`, `watch --once`: ended by SIGTERM before the end of the input",
+    143: "`run`, and with `--once` `watch`, `ingest` and `spark run`: ended by SIGTERM before the "
+    "end of the input",
 }
 """The exit codes, each with what it says."""
 

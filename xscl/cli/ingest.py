@@ -139,7 +139,8 @@ def ingest(options: Options) -> int:
                 run_jobs([start() for start in jobs_of_round], stopped, report.tick, tidy)
         tidy()
         report.close()
-    return 130 if stopped.is_set() else 0
+        failed = options.once and not stopped.is_set() and report.unread(archive)
+    return stopped.code(service=not options.once) if stopped.is_set() else int(failed)
 
 
 ingest.add_command(status)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from json import JSONDecoder
 from typing import TYPE_CHECKING
 
@@ -23,11 +22,12 @@ if TYPE_CHECKING:
 __all__ = [
     "QueryText",
     "check_stream",
+    "good_queries",
     "load_queries",
     "published",
-    "read_queries",
     "read_texts",
     "subscribe",
+    "with_tables",
 ]
 
 _STANDARD_INPUT = "standard input"
@@ -80,10 +80,10 @@ def _statements(path: str, text: str) -> str:
     return "".join(statements)
 
 
-def read_queries(
-    paths: Sequence[str], rates: Mapping[str, float] | None = None
+def good_queries(
+    texts: Iterable[QueryText], rates: Mapping[str, float] | None = None
 ) -> tuple[list[Dissection], int]:
-    """The good queries of some files, parameters standing for themselves, planned for some rates of
+    """The good queries of some texts, parameters standing for themselves, planned for some rates of
     streams; and how many errors were printed."""
     from xscl.engine import Engine
     from xscl.language.parameters import Prepared, parameters
@@ -91,13 +91,12 @@ def read_queries(
 
     bad, first = 0, 1
     with Engine(rates=rates) as engine:
-        for path in paths:
-            text = _read(path)
-            queries, _, first = parse_from(text, first)
+        for one in texts:
+            queries, _, first = parse_from(one.text, first)
             stand_ins = {
                 query.name: Prepared(query).stand_ins for query in queries if parameters(query)
             }
-            bad += subscribe(engine, [QueryText(path, text, stand_ins)])[0]
+            bad += subscribe(engine, [QueryText(one.path, one.text, stand_ins)])[0]
         return [subscription.dissection for subscription in engine.subscriptions], bad
 
 
@@ -107,29 +106,33 @@ def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[st
     return subscribe(engine, read_texts(paths, params))[0]
 
 
-def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[QueryText]:
-    """The texts of some query files, each with the tables of its queries' parameters."""
+def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]] = ()) -> list[QueryText]:
+    """The texts of some query files, each with the tables of its queries' parameters.  Standard
+    input and pipes can be read once."""
+    return with_tables([QueryText(path, _read(path), {}) for path in paths], params)
+
+
+def with_tables(texts: Sequence[QueryText], params: Sequence[tuple[str, str]]) -> list[QueryText]:
+    """Texts with the tables of their queries' parameters, which are read."""
     from xscl.language.read import parse_from
 
     tables = {name: _table(name, file) for name, file in params}
-    unknown = dict(params)
-    texts = []
+    if not tables:
+        return [*texts]
+    found = []
+    known: list[str] = []
     first = 1
-    for path in paths:
-        text = _read(path)
-        of_text = {}
-        if tables:
-            queries, _, first = parse_from(text, first)
-            of_text = {q.name: tables[q.name] for q in queries if q.name in tables}
-            for name in of_text:
-                unknown.pop(name, None)
-        texts.append(QueryText(path, text, of_text))
-    for name, file in unknown.items():
-        good = (query.name for one in texts for query in parse_from(one.text, 1)[0])
-        known = ", ".join(islice(good, 20)) or "none"
-        problem = f"--params {name}={file}: no good query is named {name!r}; there are: {known}"
-        raise click.UsageError(problem)
-    return texts
+    for one in texts:
+        queries, _, first = parse_from(one.text, first)
+        known += [query.name for query in queries]
+        of_text = {q.name: tables[q.name] for q in queries if q.name in tables}
+        found.append(QueryText(one.path, one.text, of_text))
+    for name, file in params:
+        if name not in known:
+            there = ", ".join(known[:20]) or "none"
+            problem = f"--params {name}={file}: no good query is named {name!r}; there are: {there}"
+            raise click.UsageError(problem)
+    return found
 
 
 def _table(name: str, file: str) -> list[dict[str, object]]:

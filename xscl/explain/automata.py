@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from xscl.consistency import STRONG
 from xscl.dissection.parts import Dissection
+from xscl.explain.drawing import DrawnState
 from xscl.language.automata.check import initial_of, is_number_field, life_of
 from xscl.language.automata.description import Arc
 from xscl.language.automata.unparse import conjuncts_of_fence
@@ -46,6 +47,12 @@ def _id(compiled: CompiledAutomaton) -> str:
     types = [[bare(block) for block in some] for some in compiled.blocks]
     said = (compiled.program, compiled.states, sorted(compiled.final), arcs, types)
     return sha256(repr(said).encode()).hexdigest()[:12]
+
+
+def _marks(compiled: CompiledAutomaton, state: int) -> list[str]:
+    """What a state is, beside a state."""
+    marks = ["start"] if state == compiled.program.start else []
+    return [*marks, "final"] if state in compiled.final else marks
 
 
 def _life(arc: Arc) -> str:
@@ -117,8 +124,7 @@ def automaton_lines(dissection: Dissection) -> Iterator[str]:
     for name, block in automaton.events.items():
         yield f"    event {name}: {block}"
     for number, state in enumerate(compiled.states):
-        marks = ["start"] if number == compiled.program.start else []
-        marks += ["final"] if number in compiled.final else []
+        marks = _marks(compiled, number)
         yield f"    {state} ({', '.join(marks)})" if marks else f"    {state}"
         for arc in _arcs(compiled, state):
             yield f"      {arc.name} → {arc.target}: {_said(arc)}"
@@ -245,14 +251,12 @@ def _drawn(arc: Arc) -> str:
     return "dashed" if arc.kind == "ignore" else ""
 
 
-def automaton_states(dissection: Dissection) -> tuple[list[tuple[list[str], list[str]]], list[str]]:
-    """The states of an automaton, each with its lines and those of its arcs; and what is said
-    below."""
+def automaton_states(dissection: Dissection) -> tuple[list[DrawnState], list[str]]:
+    """The states of an automaton, each with its lines and those of its arcs; what is said below."""
     compiled = _compiled(dissection)
     states = []
     for number, state in enumerate(compiled.states):
-        marks = ["final"] if number in compiled.final else []
         arcs = [f"{arc.name} → {arc.target}: {_said(arc)}" for arc in _arcs(compiled, state)]
-        states.append(([state, *marks], arcs))
+        states.append(DrawnState([state, *_marks(compiled, number)], arcs))
     notes = [f"note: {note}" for note in automaton_notes(dissection)]
     return states, [f"consistency {(compiled.level or STRONG).said(_waits(compiled))}", *notes]

@@ -20,6 +20,7 @@ from xscl.templates import flipped
 
 __all__ = [
     "Box",
+    "DrawnState",
     "Link",
     "Piece",
     "above",
@@ -79,6 +80,15 @@ class Link(NamedTuple):
     operator: str
     kind: str
     title: str
+
+
+class DrawnState(NamedTuple):
+    """A state of an automaton: its lines, and those of its edges; or what is forbidden before the
+    next state."""
+
+    lines: list[str]
+    edges: list[str]
+    forbidden: bool = False
 
 
 def wide(words: str) -> int:

@@ -14,6 +14,7 @@ from xscl.event_queries.identity import Operator
 from xscl.event_queries.notes import notes
 from xscl.event_queries.plan_words import plan_lines
 from xscl.event_queries.schema import Schema
+from xscl.explain.drawing import DrawnState
 from xscl.explain.event_plans import EventPlans, schema_text, step_text
 from xscl.explain.words import shortened
 from xscl.language.syntax import Query
@@ -211,21 +212,18 @@ def event_operators(
         yield one, said, stream
 
 
-def event_states(
-    dissection: Dissection, plans: EventPlans
-) -> tuple[list[tuple[list[str], list[str]]], list[str]]:
-    """The states of an event query, each with its lines and those of its edges; what is said
-    below."""
+def event_states(dissection: Dissection, plans: EventPlans) -> tuple[list[DrawnState], list[str]]:
+    """The states of an event query; what is said below."""
     plan = plans.of(dissection)
-    boxes: list[tuple[list[str], list[str]]] = []
+    boxes: list[DrawnState] = []
     for made in plan.automata:
         for entry in made.entries:
             where = [] if entry.condition == "TRUE" else [f"where {entry.condition}"]
-            boxes.append(([entry.stream, *where], [f"→ {entry.target}"]))
+            boxes.append(DrawnState([entry.stream, *where], [f"→ {entry.target}"]))
         for state in made.states:
             edges = [f"filter: {state.filter}"]
             edges += [f"rebind: {state.rebind}"] if state.rebind is not None else []
             edges += [f"forward → {one.target}: {one.condition}" for one in state.forward]
-            boxes.append(([state.name, f"{state.operator} {state.stream}"], edges))
+            boxes.append(DrawnState([state.name, f"{state.operator} {state.stream}"], edges))
     said = [f"note: {note}" for note in notes(plan.compiled)]
     return boxes, [f"consistency {plan.consistency}", *said]

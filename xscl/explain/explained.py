@@ -13,13 +13,14 @@ from xscl.dissection.parts import Dissection
 from xscl.event_queries.notes import notes as event_notes
 from xscl.explain import automata, events, patterns
 from xscl.explain.composition import pictures, text, words
+from xscl.explain.drawing import DrawnState
 from xscl.explain.event_plans import EventPlans
 from xscl.language.syntax.languages import AUTOMATA, EQL, EVENT_QUERIES, PATTERNS, Language
 
 __all__ = ["Edges", "Explained", "States", "explained"]
 
-States = tuple[list[tuple[list[str], list[str]]], list[str]]
-"""The states of an automaton, each with its lines and those of its edges; what is said below."""
+States = tuple[list[DrawnState], list[str]]
+"""The states of an automaton; what is said below."""
 
 Edges = tuple[list[str], list[tuple[int, int, str, str, str]]]
 """The states of an automaton by name, and its edges: from, to, name, formula, and how it is drawn,

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from xscl.dissection.parts import Disjunct, Dissection, OperatorSide
 from xscl.explain.composition.pictures import composition_graph
+from xscl.explain.drawing import DrawnState
 from xscl.explain.event_plans import EventPlans
 from xscl.explain.events import event_operators
 from xscl.explain.explained import explained
@@ -33,7 +34,8 @@ def as_mermaid(dissections: Iterable[Dissection]) -> str:
     """One flowchart, with a subgraph for each query (in it those of its sub-queries), in that one
     for each block; documents flow along the arrows, dotted lines compare.  Operators of event
     queries that are alike but for constants are one, and stand outside: a dotted arrow between them
-    is a channel of several streams."""
+    is a channel of several streams.  A box of a pattern is what must not come before the state that
+    it is tied to."""
     chart = _Flowchart()
     return "\n".join([*chart.numbered([*chart.drawn(dissections)])])
 
@@ -119,17 +121,18 @@ class _Flowchart:
             names, edges = own.edges(dissection)
             for place, name in enumerate(names):
                 yield f"  {at}s{place}(({label(name)}))"
+            yield from _forbidden(own.states(dissection, self._plans)[0], at)
             for one, other, edge, formula, drawn in edges:
                 way = "-.->" if drawn == "dashed" else "-->"
                 line = f"{at}s{one} {way}|{label(edge, formula)}| {at}s{other}"
                 self._dead |= {line} if drawn == "dead" else set()
                 yield f"  {line}"
-            for stream in dict.fromkeys(dissection.streams):
-                self._edges += (f"{source} --> {at}s0" for source in sources[stream])
             compiled = dissection.compiled
-            finals = {len(names) - 1}
+            start, finals = 0, {len(names) - 1}
             if isinstance(compiled, CompiledAutomaton):
-                finals = {*compiled.final}
+                start, finals = compiled.program.start, {*compiled.final}
+            for stream in dict.fromkeys(dissection.streams):
+                self._edges += (f"{source} --> {at}s{start}" for source in sources[stream])
             finds += (f"{at}s{state}" for state in sorted(finals))
         elif own is not None:
             yield f"  {at}o(({label('output')}))"
@@ -213,6 +216,17 @@ def _pattern(disjunct: Disjunct, words: Words, block: int, at: str) -> Iterator[
             )
             if node.parent is not None:
                 yield f"{at}n{node.parent} --> {here}"
+
+
+def _forbidden(states: Iterable[DrawnState], at: str) -> Iterator[str]:
+    """What must not come, each before the state that it lies before."""
+    before = 0
+    for place, (lines, edges, forbidden) in enumerate(states):
+        if forbidden:
+            yield f"  {at}x{place}[{label(*lines, *edges)}]"
+            yield f"  {at}x{place} -.- {at}s{before}"
+        else:
+            before += 1
 
 
 def _side_at(side: OperatorSide, at: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from xscl.consistency import STRONG
 from xscl.dissection.parts import Dissection
+from xscl.explain.drawing import DrawnState
 from xscl.explain.words import listed
 from xscl.language.syntax import EventPattern
 from xscl.patterns.automaton import PEEKING, Automaton, automaton, template_id
@@ -153,28 +154,25 @@ def pattern_edges(dissection: Dissection) -> tuple[list[str], list[tuple[int, in
     return names, edges
 
 
-def pattern_states(dissection: Dissection) -> tuple[list[tuple[list[str], list[str]]], list[str]]:
-    """The states of a pattern, each with its lines and those of its edges, the last of them F, and
-    of what is forbidden; what is said below: what it waits for, and the notes."""
+def pattern_states(dissection: Dissection) -> tuple[list[DrawnState], list[str]]:
+    """The states of a pattern, the last of them F, and of what is forbidden; what is said below:
+    what it waits for, and the notes."""
     _, compiled, made = _parts(dissection)
     states = []
     for state in made.states:
         # In a loop it is the component of the state before.
         component = [] if state.name.endswith("[i]") else [state.component]
         edges = [f"{edge}: {_joined(formulas)}" for edge, formulas in state.edges.items()]
-        states.append(([state.name, *component], edges))
-    every = _with_forbidden([*states, (["F"], [])], compiled, made)
+        states.append(DrawnState([state.name, *component], edges))
+    every = _with_forbidden([*states, DrawnState(["F"], [])], compiled, made)
     waits = (compiled.level or STRONG).said(made.waits)
     said = [f"note: {note}" for note in notes(dissection.query, compiled)]
     return every, [f"consistency {waits}", *said]
 
 
-_State = tuple[list[str], list[str]]
-
-
 def _with_forbidden(
-    states: list[_State], compiled: CompiledPattern, made: Automaton
-) -> list[_State]:
+    states: list[DrawnState], compiled: CompiledPattern, made: Automaton
+) -> list[DrawnState]:
     """The states of a pattern with those of its negated components, `!name`, at their places."""
     every, left, negated = [], iter(states), iter(made.negated)
     begun = next(left)
@@ -182,10 +180,11 @@ def _with_forbidden(
         if component.negated:
             one = next(negated)
             where = [f"where {_joined(one.conditions)}"] if one.conditions else []
-            every.append(([f"!{one.name}", one.component], [f"none in {one.interval}", *where]))
+            lines = [f"!{one.name}", one.component]
+            every.append(DrawnState(lines, [f"none in {one.interval}", *where], forbidden=True))
             continue
         every.append(begun)
         # A loop is of the component of the state before.
-        while (begun := next(left))[0][0].endswith("[i]"):
+        while (begun := next(left)).lines[0].endswith("[i]"):
             every.append(begun)
     return [*every, begun]

@@ -33,7 +33,7 @@ def as_json(
     if (own := explained(dissection)) is not None:
         plans = others if isinstance(others, EventPlans) else EventPlans(others or (dissection,))
         members = own.members(dissection, plans)
-        if dissection.query.language.schemas:
+        if dissection.query.language.schemas or dissection.subqueries:
             members["subqueries"] = [as_json(one, plans) for _, one in dissection.subqueries]
         return members
     stages = joins(dissection)

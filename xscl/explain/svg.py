@@ -139,8 +139,7 @@ def _automaton(drawing: States, ways: Edges | None) -> Iterator[Piece]:
     then what is said below."""
     states, below = drawing
     drawn: list[tuple[Piece, bool]] = []
-    for lines, edges in states:
-        forbidden = ways is not None and lines[0].startswith("!")
+    for lines, edges, forbidden in states:
         kind = "filter" if forbidden else "" if edges else "output"
         leaves = ((n, 0, [edge], "filter") for n, edge in enumerate(edges, 1))
         drawn.append((tree([(0, None, lines, kind), *leaves]), forbidden))

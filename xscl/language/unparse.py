@@ -29,6 +29,7 @@ from xscl.language.syntax import (
     VariablePath,
     Wrapped,
 )
+from xscl.stream_names import is_internal, public_name
 from xscl.xpath_stage import decimal_text
 
 __all__ = ["Wording", "literal"]
@@ -45,8 +46,11 @@ class Wording:
         self._plain = text.isascii()
 
     def block(self, block: Block | SubQuery) -> str:
-        """A block with its filters; of a sub-query only the path."""
-        stream = _stream(block.stream.text) if isinstance(block, Block) else "(…)"
+        """A block with its filters; of a sub-query only the path, after its name if it has one."""
+        stream = "(…)"
+        if isinstance(block, Block):
+            name = block.stream.text
+            stream = f"({public_name(name)})" if is_internal(name) else _stream(name)
         return stream + "".join(step.axis + self.step(step) for step in block.steps)
 
     def step(self, step: Step) -> str:

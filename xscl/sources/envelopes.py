@@ -25,6 +25,7 @@ from xscl.xpath_stage import read_exactly
 
 __all__ = [
     "STDIN",
+    "TOO_DEEP",
     "LineEnvelope",
     "Place",
     "as_far_as_it_goes",
@@ -44,6 +45,8 @@ T = TypeVar("T")
 
 STDIN = "stdin"
 """The name of standard input in ids."""
+
+TOO_DEEP = "it is nested too deep; documents have at most 256 levels"
 
 _FAR = 10**10
 """Seconds of a time about which there is no doubt."""
@@ -169,6 +172,7 @@ def _is_plain(envelope: Envelope) -> bool:
         and id.isprintable()
         and (time is None or (type(time) in (int, float) and -_FAR < time < _FAR))  # type: ignore[operator]
         and (type(xml := envelope.get("xml")) is str or (xml is None and "json" in envelope))
+        and envelope.get("start") is None
     )
 
 
@@ -288,6 +292,6 @@ def _json(line: bytes, limit: int) -> object:
         except ValueError:
             return json.loads(line, parse_constant=no_constant)
     except RecursionError:
-        raise ValueError("it is nested too deep; documents have at most 256 levels") from None
+        raise ValueError(TOO_DEEP) from None
     except ValueError as error:
         raise ValueError(f"it is no JSON: {error}") from error

@@ -104,3 +104,48 @@ def test_the_cause_names_the_values_of_all_events(tmp_path: Path) -> None:
     query.write_text("EVENT SEQ(A a, B b) WHERE [k] WITHIN 5")
     done = typed("why", str(query), "a", "b", "--events", str(events))
     assert "Cause: [k] fails: 'u' and 'v'." in done.stdout
+
+
+QUERIES = """-- name: promo
+S//a->x FOLLOWED BY {x = y, 7 days} T//b->y PUBLISH promos;
+-- name: reader
+promos//result;
+-- name: other
+S//a
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_cells_of_one_query_are_those_that_it_has_among_all(tmp_path: Path, form: str) -> None:
+    """It may read what others publish, with which it is evaluated."""
+    file = tmp_path / "q.xscl"
+    file.write_text(QUERIES)
+    every, one = (
+        typed("explain", str(file), "--spark", "--format", form, *only).stdout
+        for only in ((), ("--query", "reader"))
+    )
+    if form == "json":
+        (shown,) = json.loads(one)
+        (cells,) = (cells for cells in json.loads(every) if "reader" in cells["queries"])
+        assert shown == cells | {"queries": ["reader"]}
+    else:
+        assert "promo, reader" in every
+        cells = every.partition("promo, reader\n")[2].splitlines()[:2]
+        assert one.splitlines()[2:] == ["reader", *cells]
+        assert "7 days" in one
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_queries_from_standard_input_are_read_once(tmp_path: Path, table: bool) -> None:
+    events = tmp_path / "e.jsonl"
+    events.write_text(EVENTS)
+    (tmp_path / "words.csv").write_text("least\n1\n3\n")
+    query = "-- name: q\nA/*[p >= :least]" if table else "-- name: q\nA/*[p >= 1]"
+    params = ["--params", f"q={tmp_path / 'words.csv'}"] if table else []
+    done = CliRunner().invoke(
+        cli, ["check", "-", "--events", str(events), *params], input=query, standalone_mode=False
+    )
+    assert not done.return_value, done.output
+    assert done.stdout.splitlines()[0] == "1 query, no error"
+    found = ["q[0]: 1 match", "q[1]: 0 matches"] if table else ["q: 1 match"]
+    assert done.stdout.splitlines()[1:3] == found

@@ -94,6 +94,28 @@ def test_streams_connect_queries() -> None:
     assert "q2u1d1b1 --> q2d1b2" in chart
 
 
+def test_what_is_forbidden_is_tied_to_the_state_that_it_lies_before() -> None:
+    text = "EVENT SEQ(!L l, A a, !N n, B b, !M m) WHERE [id] AND n.x > 1 WITHIN 10"
+    drawn = [line.strip() for line in as_mermaid(dissected(text)).splitlines()]
+    boxes = [line for line in drawn if "x" in line.partition("[")[0] and '["' in line]
+    shown = [unescaped(line[line.index("[") + 1 : -1]) for line in boxes]
+    assert [one[0] for one in shown] == ["!l", "!n", "!m"]
+    assert any("n.x > 1" in line for line in shown[1])
+    ties = [line.split(" -.- ")[1] for line in drawn if " -.- " in line]
+    assert ties == ["q1s0", "q1s1", "q1s2"]
+
+
+def test_a_stream_leads_to_the_state_that_an_automaton_starts_in() -> None:
+    arcs = '{"from": "a", "to": "b", "event": "e"}, {"from": "b", "to": "f", "event": "e"}'
+    described = (
+        f'{{"states": ["f", "b", "a"], "start": "a", "events": {{"e": "S"}}, "final": ["f"], '
+        f'"arcs": [{arcs}], "within": 5}}'
+    )
+    lines = as_mermaid(dissected(f"AUTOMATON {described}")).splitlines()
+    (fed,) = (line.split(" --> ")[1] for line in lines if line.strip().startswith("s1 -->"))
+    assert any(line.strip() == f'{fed}(("a"))' for line in lines)
+
+
 def test_no_query_is_a_flowchart_too() -> None:
     assert check(as_mermaid([])) == set()
 

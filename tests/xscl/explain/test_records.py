@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import xscl
 from tests.xscl.explain.drawing import documents, joins_of_one_pattern, queries
 from tests.xscl.explain.subscribed import dissected
-from xscl.explain import as_json
+from xscl.explain import as_json, as_mermaid, as_svg, as_text
 from xscl.templates import RULES, Edge, JoinGraph, Node, template_of
 
 
@@ -247,3 +247,34 @@ def test_the_indexes_are_those_of_the_operators() -> None:
         "A: AN on e (>)",
         "A: AI on c",
     ]
+
+
+NESTED = """
+SELECT P.small, Q.amount AS large
+FROM ((SELECT {"small": A.amount} FROM (t A; t B) WHERE FILTER(A.acc = B.acc))/* P; t Q)
+WHERE FILTER(P.small < Q.amount)
+"""
+"""An EQL query with another one in it."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NESTED,
+        "(SELECT x FROM S//a->x JOIN {x = y} S//b->y)//a->z",
+        "FILTER{a > 1}((SELECT attr1 AS a FROM S))",
+    ],
+)
+def test_streams_of_sub_queries_are_nobodys(text: str) -> None:
+    """Nothing says the name of the stream between a query and its sub-query, which none can ask
+    for; the sub-query has its members in the other's."""
+    (query,) = dissected(text)
+    members = as_json(query)
+    for said in (json.dumps(members), as_text(query), as_mermaid([query]), as_svg([query])):
+        assert "\0" not in said
+        assert "u0000" not in said
+    if query.subqueries:
+        assert [one["name"] for one in members["subqueries"]] == [
+            inner.query.name for _, inner in query.subqueries
+        ]
+    assert members["streams"] == (["t"] if text == NESTED else [] if text[0] == "(" else ["S"])

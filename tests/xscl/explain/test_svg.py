@@ -170,6 +170,17 @@ def test_arcs_of_an_automaton_are_drawn_as_they_are() -> None:
         assert len([*_classed(root, f"tip {kind}")]) == many
 
 
+def test_any_name_is_that_of_a_state() -> None:
+    """One that begins as a negated component does is a state like others."""
+    arcs = '{"from": "a", "to": "!paid", "event": "e"}, {"from": "!paid", "to": "f", "event": "e"}'
+    described = f'{{"events": {{"e": "S"}}, "final": ["f"], "arcs": [{arcs}], "within": 5}}'
+    root = drawn(f"AUTOMATON {described}")
+    boxes = dict(_states(root))
+    assert len({boxes[name][1] for name in ("a", "!paid", "f")}) == 1
+    assert not [*_classed(root, "edge residual")]
+    assert said_in(root).count("start") == said_in(root).count("final") == 1
+
+
 def _classed(root: etree._Element, kind: str) -> Iterator[etree._Element]:
     return (one for one in root.iter(f"{SVG}path") if one.get("class") == kind)
 

@@ -99,7 +99,7 @@ def as_a_stream(
             for row in some.to_pylist():
                 dealt[row["kind"], row["cell"]].append(row)
         for (kind, cell), rows in dealt.items():
-            index, part = next((i, p) for i, p in enumerate(parts) if p.group.kind == kind)
+            part = next(one for one in parts if one.group.kind == kind)
             documents = [
                 one
                 for row in rows
@@ -112,9 +112,8 @@ def as_a_stream(
             if live is None or dice.random() < 0.4:
                 live = LiveCell(revisions, part, cell, lateness)
             assert live.follow(stored.clock, {*stored.portions}, stored.portions.__getitem__)
-            timed = part.group.needs.timed
-            to = CellRows(part.cells, cell, grouped, True, timed)
-            new, gone, results = live.take(documents, clock, to, counting=index == 0)
+            to = CellRows(part, cell, grouped, True)
+            new, gone, results = live.take(documents, clock, to)
             for one in gone:
                 del stored.portions[one]
             stored.portions.update((one, live.portions[one]) for one in new)

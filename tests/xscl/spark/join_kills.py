@@ -117,7 +117,7 @@ def join_killed(
         reached = _stage("done", to)
         with run(*_CONTINUING) as running:
             running.until(reached)
-            running.end(signal.SIGTERM, expected=130)
+            running.end(signal.SIGTERM, expected=0)
     more(_CLOCK)
     if last is not None:
         last([*common, *_ONCE])

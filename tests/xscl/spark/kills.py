@@ -153,7 +153,7 @@ def killed(
         if continuing:
             with run(*_CONTINUING) as running:
                 running.until(lambda: feeds.appeared == feeds.total)
-                running.end(signal.SIGTERM, expected=130)
+                running.end(signal.SIGTERM, expected=0)
         feeds.halt(0 if continuing else feeds.total)
         if last is not None:
             last([*common, "--once"])

@@ -130,7 +130,8 @@ def part_of(*texts: str) -> Part:
     """What a single cell evaluates."""
     with Queries.of(texts).engine(0) as engine:
         (group,) = groups_of(engine, lambda needs: "all")
-    return Part(group, Subsets(1, 1), 0)
+    (part,) = parts_of([group], lambda _: Subsets(1, 1))
+    return part
 
 
 @dataclass
@@ -183,9 +184,9 @@ class Stream:
             (one["stream"], one["id"], one["timestamp"] * SECOND, None, one["xml"], None, None)
             for one in events
         ]
-        found = CellRows(part.cells, 0, grouped=False, results=True)
+        found = CellRows(part, 0, grouped=False, results=True)
         clock = max((one["timestamp"] * SECOND for one in events), default=None)
-        new, gone, batches = live.take(unpacked(packed(rows)), clock, found, counting=True)
+        new, gone, batches = live.take(unpacked(packed(rows)), clock, found)
         return live, [row for batch in batches for row in batch.to_pylist()], new, gone
 
     @property
@@ -279,8 +280,8 @@ def test_a_batch_that_brings_time_alone_is_made_again_whole() -> None:
         if live is None or not live.follow(before, {*store}, store.__getitem__):
             live = LiveCell((Revision(queries),), part, 0, 0)
             assert live.follow(before, {*store}, store.__getitem__)
-        found = CellRows(part.cells, 0, grouped=False, results=True, timed=True)
-        new, _, batches = live.take(rows, clock, found, counting=True)
+        found = CellRows(part, 0, grouped=False, results=True)
+        new, _, batches = live.take(rows, clock, found)
         rows = [row for batch in batches for row in batch.to_pylist()]
         return new, sum(row["skipped"] is None for row in rows)
 

@@ -254,6 +254,33 @@ def test_a_query_that_needs_too_much_is_reported_and_the_others_stay() -> None:
         assert sum(row["query"] == "one" for row in rows) == 19
 
 
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_what_is_late_or_a_duplicate_is_counted_once(tasks: int) -> None:
+    """Whichever of the groups of queries read its stream: one, another, or two."""
+    texts = [
+        "S//a->x JOIN {x = y, 5 s} S//b->y",
+        "EVENT SEQ(T a, T b) WITHIN 5 s",
+        "EVENT SEQ(S a, T b) WHERE [k] WITHIN 3 s",
+        "R//a->x JOIN {x = y} R//b->y",
+    ]
+
+    def documents(*times: int) -> list[Event]:
+        xml = "<i><a>1</a><b>1</b><k>1</k></i>"
+        return [
+            {"stream": stream, "id": f"{stream}{time}", "timestamp": time, "xml": xml}
+            for stream in "SRT"
+            for time in times
+        ]
+
+    batches = [documents(20, 21), documents(20, 1, 22), documents(2)]
+    rows = as_a_stream(texts, batches, tasks, 10 * SECOND, random.Random(3))
+    counts = Counter[str]()
+    for row in rows:
+        if row["skipped"] is not None:
+            counts[row["skipped"]] += row["count"]
+    assert counts == {"duplicate": 3, "late": 6}
+
+
 def test_what_is_malformed_in_a_stream_of_events_is_reported() -> None:
     events: list[Event] = [
         {"stream": "S", "id": "a", "timestamp": 1, "xml": "<a"},

@@ -32,6 +32,7 @@ def post(id: str, time: int, author: str) -> dict[str, Any]:
     return {"id": id, "timestamp": time, "xml": f"<post><by>{author}</by></post>"}
 
 
+WHOLE = ("q.xscl", "--events", "e", "--to", "to")
 SAME = "S//post->p[by->x] FOLLOWED BY {x = y, 7 days} S//post->r[by->y]"
 
 
@@ -40,17 +41,25 @@ def test_once_and_again_with_other_queries(spark: SparkSession, tmp_path: Path) 
     options = (str(queries), "--events", str(tmp_path / "in" / "*"), "--to", str(to), "--once")
     queries.write_text(f"{SAME};\n-- name: ends\nS//post[by = 'b'];\n-- name: other\n{SAME}")
     bad = ["no json", '{"id": "x", "xml": "<a/>"}', '{"timestamp": 1, "xml": "<a/>"}', "", "[]"]
-    bad += [json.dumps(post("broken", 5, "<"))]
+    odd = [
+        '{"id": "s", "timestamp": 1, "start": "soon", "xml": "<a/>"}',
+        '{"id": "t", "timestamp": 1, "start": 2, "xml": "<a/>"}',
+        '{"id": "u", "timestamp": 1, "json": {"t": "\\ud800"}}',
+        '{"id": "v", "timestamp": 1, "advance": 1}',
+        f'{{"id": "w", "timestamp": 1, "json": {"[" * 1_000}{"]" * 1_000}}}',
+    ]
+    bad += [*odd, json.dumps(post("broken", 5, "<"))]
     events(tmp_path / "in" / "1.jsonl", [post("a1", 0, "a"), *bad, post("b1", 10, "b")])
     first = run_join(*options)
     assert [line for line in first.stderr.splitlines() if line.startswith("batch")] == [
-        "batch 0: 7 documents, 1 match, 5 skipped (5 dead letters)"
+        "batch 0: 12 documents, 1 match, 10 skipped (10 dead letters)"
     ]
     assert first.stderr.splitlines()[-1].startswith(
-        "7 documents, 5 skipped (5 dead letters), 1 match, "
+        "12 documents, 10 skipped (10 dead letters), 1 match, "
     )
     letters = {row["body"]: row["skipped"] for row in rows(to / "dead")}
-    assert letters.keys() == {bad[0], bad[1], bad[2], bad[4], "<post><by><</by></post>"}
+    expected = {*bad[:3], bad[4], *odd, "<post><by><</by></post>"}
+    assert letters.keys() == expected
     assert "no JSON" in letters["no json"]
     assert letters[bad[1]] == "it has no `timestamp`"
 
@@ -77,16 +86,16 @@ def test_once_and_again_with_other_queries(spark: SparkSession, tmp_path: Path) 
     assert len(rows(to / "matches")) == 3
 
     state = json.loads(command("join", "status", "to", "--format", "json", at=tmp_path).stdout)
-    assert (state["batches"], state["documents"], state["matches"]) == (2, 10, 3)
+    assert (state["batches"], state["documents"], state["matches"]) == (2, 15, 3)
     assert (state["dead"], state["duplicate"], state["late"], state["revisions"]) == (
-        5,
+        10,
         1,
         1,
         2,
     )
     assert state["state_rows"] > 0
     said = command("join", "status", "to", at=tmp_path).stdout
-    assert "10 documents, 3 matches, 7 skipped (1 duplicate, 1 late, 5 dead letters)" in said
+    assert "15 documents, 3 matches, 12 skipped (1 duplicate, 1 late, 10 dead letters)" in said
     assert "1 dead letter: it has no `timestamp`" in said
 
     # What is fixed for the life of a checkpoint, and what belongs to no query.
@@ -164,6 +173,10 @@ def test_items_without_a_column(spark: SparkSession, tmp_path: Path) -> None:
         (("q.xscl", "--events", "e", "--to", "e/to"), 1, "e/to: Not a directory"),
         (("q.xscl", "--events", "e", "--to", "to", "--every", "INF"), 2, "--every"),
         (("q.xscl", "--events", "e", "--to", "to", "--grouped", "--results"), 2, "--results"),
+        *(
+            ((*WHOLE, "--conf", f"spark.xscl.join.tasks={tasks}"), 2, "expected a whole number")
+            for tasks in ("0", "-1", "many")
+        ),
         (("status", "none"), 2, "'none' does not exist"),
         (("status", "full"), 1, "is not what `xscl spark run --to` fills"),
     ],
@@ -179,6 +192,30 @@ def test_wrong_usage(options: tuple[str, ...], code: int, message: str, tmp_path
     assert (done.returncode, message in done.stderr) == (code, True), done.stderr
     assert "Traceback" not in done.stderr
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_was_all_skipped_and_a_query_that_is_stopped_fail(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    queries, to = tmp_path / "q.xscl", tmp_path / "to"
+    options = (str(queries), "--events", str(tmp_path / "in" / "*"), "--to", str(to), "--once")
+    greedy = "PATTERN S+ a[] WHERE skip_till_any_match { a[1].k >= 0 }"
+    queries.write_text(f"-- name: all\n{greedy};\n-- name: one\nS/*[k = 7]")
+    events(tmp_path / "in" / "1.jsonl", ["no json"])
+    bad = run_join(*options, code=1)
+    assert "1 document, 1 skipped (1 dead letter), 0 matches" in bad.stderr
+    some = [{"id": f"e{n}", "timestamp": n, "json": {"k": n}} for n in range(40)]
+    events(tmp_path / "in" / "2.jsonl", some)
+    stopped = run_join(*options, code=1)
+    said = stopped.stderr.splitlines()
+    assert sum(line.startswith("query 'all' was stopped: ") for line in said) == 1
+    assert "batch 1: 40 documents, 1 match, 0 skipped" in said
+    assert [row["documents"] for row in rows(to / "matches")] == [["e7"]]
+    assert not (to / "dead" / "batch=1").exists()
+    state = json.loads(command("join", "status", "to", "--format", "json", at=tmp_path).stdout)
+    assert (state["dead"], len(state["problems"]), len(state["stopped"])) == (1, 1, 1)
+    (line,) = state["stopped"]
+    assert line in command("join", "status", "to", at=tmp_path).stdout
 
 
 def test_queries_without_a_name_have_their_numbers() -> None:

@@ -7,10 +7,14 @@ import time
 
 from rich.console import Console
 
+from xscl.cli.log import Level
 from xscl.cli.report import Terminal
 from xscl.counts import counted
+from xscl.spark.folders import is_remote
+from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.spool import Spool
+from xscl.spark.ingestion.status import read_status
 
 __all__ = ["IngestReport"]
 
@@ -56,6 +60,17 @@ class IngestReport(Terminal):
             f"{counted(fetched, 'body')} fetched, {self._bodies:,} read, "
             f"{counted(self._items, 'new item')}"
         )
+
+    def unread(self, archive: Archive) -> bool:
+        """Whether no feed could be read, which is reported; nothing is known of another machine's
+        folder."""
+        if is_remote(archive.root):
+            return False
+        now = read_status(archive)
+        unread = 0 < now.feeds <= len(now.troubles)
+        if unread:
+            self.say("no feed could be read", Level.ERROR)
+        return unread
 
     def close(self) -> None:
         """Prints the closing summary."""

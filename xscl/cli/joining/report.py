@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from xscl.cli.log import Level
 from xscl.cli.report import Terminal
 from xscl.counts import counted
 
@@ -45,6 +46,8 @@ class JoinReport(Terminal):
         self._begun: float | None = None
         self._lock = threading.Lock()
         self._all = Counter[str]()
+        self.stopped = False
+        """Whether a query needed too much in a batch."""
 
     def begin(self) -> None:
         """Notes that documents are read from now on."""
@@ -65,6 +68,13 @@ class JoinReport(Terminal):
                 "window"
             )
 
+    @property
+    def fruitless(self) -> bool:
+        """Whether there were documents and all of them were skipped, not only as duplicates."""
+        of = self._all
+        some = of["late"] + of["dead"]
+        return some > 0 and of["documents"] == some + of["duplicate"]
+
     def batch(self, batch: Brought) -> None:
         """Reports a batch that was written."""
         with self._lock:
@@ -72,6 +82,9 @@ class JoinReport(Terminal):
                 self._all[name] += getattr(batch, name)
             for problem, count in batch.problems.items():
                 self.say(f"{counted(count, 'document')} skipped: {problem}")
+            for stop in batch.stopped:
+                self.stopped = True
+                self.say(stop, Level.ERROR)
             why = skipped(batch.duplicate, batch.late, batch.dead)
             self.note(
                 f"batch {batch.batch}: {counted(batch.documents, 'document')}, "

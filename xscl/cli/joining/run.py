@@ -19,6 +19,7 @@ from xscl.cli.options import DURATION, PERIOD, Params, Queries, flag, option, ta
 from xscl.cli.queries import QueryText, read_texts, subscribe
 from xscl.cli.spark_jobs.options import Master, Settings
 from xscl.cli.spark_jobs.running import aside, one_line, run_jobs
+from xscl.errors import XSCLError
 from xscl.spark.joins.folder import FORMATS, JoinFolder
 from xscl.spark.session import check_spark, session_for
 
@@ -95,7 +96,13 @@ def run(options: Options) -> int:
     from xscl.spark.joins.documents import CellWarning
     from xscl.spark.joins.job import JoinJob
     from xscl.spark.joins.revisions import endless, named
+    from xscl.spark.joins.stream import TASKS, tasks_of
 
+    settings = dict(options.settings)
+    try:
+        tasks_of(settings.get(TASKS))
+    except XSCLError as error:
+        raise click.UsageError(str(error)) from error
     source = _source(items, events)
     source.check()
     folder.check()
@@ -106,9 +113,7 @@ def run(options: Options) -> int:
         report = stack.enter_context(JoinReport(Console(stderr=True)))
         report.endless(endless(asked))
         stopped = stack.enter_context(ended_by_signals([]))
-        sessions = session_for(
-            "xscl spark run", master=options.master, settings=dict(options.settings)
-        )
+        sessions = session_for("xscl spark run", master=options.master, settings=settings)
         spark = aside(sessions.__enter__)
         stack.push(sessions)
         if not stopped.is_set():
@@ -137,7 +142,8 @@ def run(options: Options) -> int:
             run_jobs([query], stopped, tick)
             job.look(query)
         report.close()
-    return 130 if stopped.is_set() else 0
+    failed = report.stopped or (options.once and report.fruitless)
+    return stopped.code(service=not options.once) if stopped.is_set() else int(failed)
 
 
 def _source(items: str | None, events: str | None) -> Source:

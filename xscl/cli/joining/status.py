@@ -41,5 +41,6 @@ def _lines(now: JoinStatus) -> Iterator[str]:
     if now.state_rows is not None:
         size = f"{(now.state_bytes or 0) / 1e6:,.1f} MB"
         yield f"{counted(now.state_rows, 'row')} of state, {size} in memory"
+    yield from now.stopped
     for problem, count in now.problems.items():
         yield f"{counted(count, 'dead letter')}: {problem}"

@@ -16,15 +16,14 @@ from xscl.explain.composition.words import (
     scope_of,
     waits_for,
 )
+from xscl.explain.drawing import DrawnState
 from xscl.pattern_stage.compositions.operators import Operator
 from xscl.pattern_stage.compositions.plan import Chain, Conjunct, Exception_, Plan, Step, events
 
 __all__ = ["composition_edges", "composition_graph", "composition_states"]
 
 
-def composition_states(
-    dissection: Dissection,
-) -> tuple[list[tuple[list[str], list[str]]], list[str]]:
+def composition_states(dissection: Dissection) -> tuple[list[DrawnState], list[str]]:
     """The operands of a composition, each with its lines and conjuncts, and exceptions behind the
     operands that they follow; what is said below."""
     compiled, words = compiled_of(dissection), Words(dissection)
@@ -67,16 +66,18 @@ def _of(one: _Placed) -> Plan:
     return one.forbidden if isinstance(one, Exception_) else one[0]
 
 
-def _state(one: _Placed, words: Words) -> tuple[list[str], list[str]]:
+def _state(one: _Placed, words: Words) -> DrawnState:
     if isinstance(one, Exception_):
         blocks = [words.event(each) for each in events(one.forbidden)]
         conjuncts = [*_inside(one.forbidden, words), *conjunct_lines(words, λ=one.conditions)]
-        return [f"! {words.normal(one.forbidden)}", *blocks], [*conjuncts, f"in {scope_of(one)}"]
+        lines = [f"! {words.normal(one.forbidden)}", *blocks]
+        return DrawnState(lines, [*conjuncts, f"in {scope_of(one)}"], forbidden=True)
     plan, phi, theta, number = one
     blocks = [words.event(each) for each in events(plan)]
     named = {f"φ{number}": phi, f"θ{number}": theta}
     lines = [words.normal(plan), *blocks] if len(blocks) > 1 else blocks
-    return lines, [*_inside(plan, words), *conjunct_lines(words, **named)] or ["each event"]
+    edges = [*_inside(plan, words), *conjunct_lines(words, **named)]
+    return DrawnState(lines, edges or ["each event"])
 
 
 def _inside(plan: Plan, words: Words) -> list[str]:

@@ -25,6 +25,7 @@ from xscl.pattern_stage.compositions.plan import (
 )
 from xscl.pattern_stage.compositions.tree import tree
 from xscl.patterns.compile_composition import CompiledComposition
+from xscl.stream_names import is_internal, public_name
 from xscl.times import span, to_seconds
 
 __all__ = [
@@ -73,7 +74,8 @@ def _rates(compiled: CompiledComposition) -> Iterator[str]:
 
 
 def _by_stream(compiled: CompiledComposition) -> dict[str, Any]:
-    return dict(zip(compiled.streams, compiled.planned.rates, strict=True))
+    streams = map(public_name, compiled.streams)
+    return dict(zip(streams, compiled.planned.rates, strict=True))
 
 
 def _row_plans(compiled: CompiledComposition, words: Words) -> list[str]:
@@ -176,7 +178,7 @@ def composition_members(dissection: Dissection, sharing: Sharing) -> dict[str, o
         "name": dissection.query.name,
         "template": _id(compiled),
         "kind": "eql",
-        "streams": list(dict.fromkeys(dissection.streams)),
+        "streams": [*dict.fromkeys(one for one in dissection.streams if not is_internal(one))],
         "publishes": dissection.feeds,
         "normal": words.normal(normal),
         "variables": list(compiled.names),

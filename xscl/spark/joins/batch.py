@@ -20,7 +20,14 @@ from xscl.matches.match import Match
 from xscl.spark.columns import spark_columns
 from xscl.spark.joins.cells import Cells, Keys, Subsets, TimeSlices
 from xscl.spark.joins.columns import FOUND, READ, envelopes_of
-from xscl.spark.joins.documents import Part, Reading, envelope, parts_of, warn_of_one_cell
+from xscl.spark.joins.documents import (
+    Part,
+    Reading,
+    envelope,
+    part_of,
+    parts_of,
+    warn_of_one_cell,
+)
 from xscl.spark.joins.engines import dismiss, engine_for
 from xscl.spark.joins.matches import CellRows, Found
 from xscl.spark.joins.needs import Needs
@@ -155,15 +162,12 @@ class Evaluation:
             yield from self._evaluate(cell, (row[1:] for row in of_cell))
 
     def _evaluate(self, cell: int, rows: Iterable[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
-        index, part = next(
-            (i, p) for i, p in enumerate(self.parts) if cell < p.first + p.cells.count
-        )
+        part = part_of(self.parts, cell)
         engine = engine_for(self.queries, part.group)
-        timed = part.group.needs.timed
-        found = CellRows(part.cells, cell - part.first, self.grouped, self.results, timed)
+        found = CellRows(part, cell - part.first, self.grouped, self.results)
         stopped = True
         try:
-            documents = found.good(rows, counting=index == 0)
+            documents = found.good(rows)
             steps = self._steps(engine, found, documents)
             for some in _standing(steps) if part.group.revising else steps:
                 yield from found.rows(some)

@@ -27,6 +27,7 @@ __all__ = [
     "Part",
     "Reading",
     "envelope",
+    "part_of",
     "parts_of",
     "streams_of_events",
     "warn_of_one_cell",
@@ -41,21 +42,29 @@ class CellWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A group of queries with its cells, which are numbered from `first` on."""
+    """A group of queries with its cells, which are numbered from `first` on, and the streams whose
+    late documents and duplicates are counted in these cells: no other ones count them again."""
 
     group: Group
     cells: Cells
     first: int
+    counted: frozenset[str]
 
 
 def parts_of(groups: Iterable[Group], cells_of: Callable[[Group], Cells]) -> list[Part]:
     """Groups of queries with their cells, numbered one after the other."""
     parts: list[Part] = []
-    first = 0
+    first, before = 0, frozenset[str]()
     for group in groups:
-        parts.append(Part(group, cells_of(group), first))
+        parts.append(Part(group, cells_of(group), first, group.streams - before))
         first += parts[-1].cells.count
+        before |= group.streams
     return parts
+
+
+def part_of(parts: Sequence[Part], cell: int) -> Part:
+    """The part that has a cell of all of them."""
+    return next(part for part in parts if cell < part.first + part.cells.count)
 
 
 def streams_of_events(parts: Iterable[Part]) -> frozenset[str]:

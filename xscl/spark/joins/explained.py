@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from xscl.counts import counted
@@ -26,8 +26,12 @@ class CellsOf(NamedTuple):
     stream: str
 
 
-def cells_of(dissections: Sequence[Dissection]) -> list[CellsOf]:
-    """How queries are cut into cells; those that read what others publish with these."""
+def cells_of(
+    dissections: Sequence[Dissection], shown: Collection[Dissection] | None = None
+) -> list[CellsOf]:
+    """How queries are cut into cells; those that read what others publish with these.  The ones of
+    `shown` are named, or all."""
+    names = {one.query.name for one in (dissections if shown is None else shown)}
     found: dict[tuple[str, str], list[str]] = {}
     for part in together(dissections, _streams):
         queries = [one.query for one in part]
@@ -37,14 +41,16 @@ def cells_of(dissections: Sequence[Dissection]) -> list[CellsOf]:
         )
         stream = _MIDDLE if needs.timed and any(map(is_middle, queries)) else _of_stream(needs)
         said = _of_batch(needs) + chain, stream
-        found.setdefault(said, []).extend(query.name for query in queries)
-    return [CellsOf(names, *said) for said, names in found.items()]
+        found.setdefault(said, []).extend(one.name for one in queries if one.name in names)
+    return [CellsOf(some, *said) for said, some in found.items() if some]
 
 
-def described(dissections: Sequence[Dissection]) -> str:
+def described(
+    dissections: Sequence[Dissection], shown: Collection[Dissection] | None = None
+) -> str:
     """The same as text."""
     lines = ["Cells on Spark: the parts of the documents that one task evaluates", ""]
-    for one in cells_of(dissections):
+    for one in cells_of(dissections, shown):
         lines += [", ".join(one.queries), f"  batch   {one.batch}", f"  stream  {one.stream}"]
     return "\n".join(lines)
 

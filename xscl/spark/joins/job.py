@@ -28,7 +28,7 @@ from xscl.spark.joins.lines import Lines
 from xscl.spark.joins.plan import Queries
 from xscl.spark.joins.revisions import Fixed, revised
 from xscl.spark.joins.sources import Source
-from xscl.spark.joins.stream import TASKS
+from xscl.spark.joins.stream import TASKS, tasks_of
 from xscl.spark.streaming import in_short, start
 from xscl.times import now, to_seconds
 
@@ -51,7 +51,8 @@ _SHOWN = 20
 @dataclass(frozen=True, slots=True)
 class Brought:
     """What a batch brought: documents read, matches found, documents that are duplicates or late,
-    and those that cannot be read (`dead`), the first of these problems, each with its number."""
+    and those that cannot be read (`dead`), the first of these problems, each with its number; and
+    the queries that needed too much and were `stopped`, with the reason."""
 
     batch: int
     time: float
@@ -61,6 +62,7 @@ class Brought:
     late: int
     dead: int
     problems: dict[str, int] = field(default_factory=dict)
+    stopped: list[str] = field(default_factory=list)
 
 
 class JoinJob:
@@ -79,7 +81,7 @@ class JoinJob:
         on_batch: Callable[[Brought], object],
     ) -> None:
         self._spark, self._folder, self._source = spark, folder, source
-        tasks = int(spark.conf.get(TASKS, None) or 1)
+        tasks = tasks_of(spark.conf.get(TASKS, None))
         self._fixed = Fixed(source.kind, lateness, grouped, form, tasks)
         self._results = results
         self._on_batch = on_batch
@@ -141,7 +143,8 @@ class JoinJob:
             matches = found.where("skipped IS NULL").select(*columns)
             form = self._fixed.format
             self._put(matches, f"{self._folder.matches}/batch={number}", brought.matches, form)
-            letters = skipped_of(found.where(~F.col("skipped").isin(DUPLICATE, LATE)))
+            dead = found.where(~F.col("skipped").isin(DUPLICATE, LATE) & (F.col("count") != 0))
+            letters = skipped_of(dead)
             place = f"{self._folder.dead}/batch={number}"
             self._put(letters.drop("count"), place, brought.dead, "parquet")
         finally:
@@ -155,13 +158,18 @@ class JoinJob:
         number_of = F.coalesce(F.col("count"), of_row)
         rows = found.groupBy("skipped").agg(F.sum(number_of)).collect()
         counts = Counter({row[0]: int(row[1]) for row in rows})
+        # What says of a query that it was stopped is of no document.
+        stopped = sorted(problem for problem, count in counts.items() if problem and not count)
+        counts = +counts
         # All of the batch has been read now.
         documents, self._noted = self._read.value - self._noted, self._read.value
         matches = counts.pop(None, 0)
         known = counts.pop(DUPLICATE, 0), counts.pop(LATE, 0)
         problems = dict(counts.most_common(_SHOWN))
         moment = to_seconds(now())
-        return Brought(number, moment, documents, matches, *known, counts.total(), problems)
+        return Brought(
+            number, moment, documents, matches, *known, counts.total(), problems, stopped
+        )
 
     def _put(self, rows: DataFrame, place: str, number: int, form: str) -> None:
         """Writes a batch of a table, in no more files than it needs; where there is nothing to

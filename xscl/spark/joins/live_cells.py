@@ -17,7 +17,6 @@ import pyarrow as pa
 from xscl.engine.engine import Engine
 from xscl.matches.match import Match
 from xscl.spark.columns import batch_of
-from xscl.spark.joins.cells import owns
 from xscl.spark.joins.columns import DUPLICATE, LATE, READ
 from xscl.spark.joins.documents import Part, envelope
 from xscl.spark.joins.engines import new_engine
@@ -91,20 +90,18 @@ class LiveCell:
         if any(one not in stored for one in self.portions):
             # Its last batch was made again elsewhere.
             return False
-        timed = self.part.group.needs.timed
-        found = CellRows(self.part.cells, self.cell, grouped=True, results=False, timed=timed)
+        found = CellRows(self.part, self.cell, grouped=True, results=False)
         for one in sorted(stored):
             if one not in self.portions:
                 portion = load(one)
                 rows = self._note(one, portion)
-                found.publish(
-                    self._at(portion.revision), [envelope(*row[:6], decoded=timed) for row in rows]
-                )
+                decoded = [envelope(*row[:6], decoded=found.timed) for row in rows]
+                found.publish(self._at(portion.revision), decoded)
         self._pass()
         return True
 
     def take(
-        self, rows: Iterable[Row], clock: int | None, found: CellRows, *, counting: bool
+        self, rows: Iterable[Row], clock: int | None, found: CellRows
     ) -> tuple[list[PortionId], list[PortionId], list[pa.RecordBatch]]:
         """Ingests the documents of a batch, after which the stream's clock is this.
 
@@ -112,9 +109,7 @@ class LiveCell:
         have them; and what the cell finds.
         """
         in_order = sorted(rows, key=lambda row: (row[2] or 0, row[0], row[1] or ""))
-        good = [row for row in found.good(in_order, counting=counting) if self._counts(row, found)]
-        if not counting:
-            found.skipped.clear()
+        good = [row for row in found.good(in_order) if self._is_new(row, found)]
         before = {*self.portions}
         batches: list[pa.RecordBatch] = []
         revision = len(self.revisions) - 1
@@ -145,18 +140,17 @@ class LiveCell:
         if self._engine is not None:
             self._engine.close()
 
-    def _counts(self, row: Row, found: CellRows) -> bool:
+    def _is_new(self, row: Row, found: CellRows) -> bool:
         """Whether a document is neither late nor one that came in an earlier batch."""
         stream, id, time = row[:3]
-        problem: str | None = None
         watermark = self._watermark
         if watermark is not None and time < watermark:
-            problem = LATE
+            found.skip(LATE, row)
         elif (stream, id) in self._ids:
-            problem = DUPLICATE
-        if problem is not None and owns(self.part.cells, self.cell, [(stream, id)], time):
-            found.skipped[problem] += 1
-        return problem is None
+            found.skip(DUPLICATE, row)
+        else:
+            return True
+        return False
 
     @property
     def _watermark(self) -> int | None:

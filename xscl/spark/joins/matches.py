@@ -15,8 +15,9 @@ from xscl.evaluation.groups.match_groups import GroupRange, MatchGroups
 from xscl.matches.match import Match
 from xscl.matches.result_forms import dumps
 from xscl.spark.columns import batch_of
-from xscl.spark.joins.cells import Cells, owns
+from xscl.spark.joins.cells import owns
 from xscl.spark.joins.columns import DUPLICATE, FOUND
+from xscl.spark.joins.documents import Part
 from xscl.spark.joins.engines import stops_of
 from xscl.spark.joins.group_rows import GroupRows
 
@@ -35,18 +36,22 @@ Document = tuple[Any, ...]
 
 @dataclass
 class CellRows:
-    """Rows of what is found in one cell of some cells, by joins or by queries of events."""
+    """Rows of what is found in one cell of a part, by joins or by queries of events."""
 
-    cells: Cells
+    part: Part
     cell: int
     grouped: bool
     results: bool
-    timed: bool = False
     skipped: Counter[str] = field(default_factory=Counter)
     _rows: list[tuple[object, ...]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._groups = GroupRows(self.cells, self.cell)
+        self._groups = GroupRows(self.part.cells, self.cell)
+
+    @property
+    def timed(self) -> bool:
+        """Whether queries are of events."""
+        return self.part.group.needs.timed
 
     def publish(self, engine: Engine, envelopes: Sequence[object]) -> Found:
         """Publishes documents as one batch."""
@@ -75,9 +80,9 @@ class CellRows:
         while some := list(islice(rows, _ROWS)):
             yield self._batch(some)
 
-    def good(self, rows: Iterable[Document], *, counting: bool) -> Iterator[Document]:
+    def good(self, rows: Iterable[Document]) -> Iterator[Document]:
         """The documents of some rows that can be read, each once of those with one stream, id and
-        time, which are neighbours; the others are `counting`'s to be said in `rest`."""
+        time, which are neighbours."""
         last: Sequence[object] = ()
         for row in rows:
             stream, id, time, _, xml, json, problem = row
@@ -87,8 +92,13 @@ class CellRows:
             elif problem is None and last != (stream, id, time):
                 last = (stream, id, time)
                 yield row
-            elif counting and owns(self.cells, self.cell, [(stream, id)], time):
+            elif problem is not None or self._counts(row):
                 self.skipped[DUPLICATE] += 1
+
+    def skip(self, problem: str, row: Document) -> None:
+        """Counts a document that is skipped, if it is this cell that counts it."""
+        if self._counts(row):
+            self.skipped[problem] += 1
 
     def rest(self) -> pa.RecordBatch:
         """The rows of what was skipped."""
@@ -105,7 +115,12 @@ class CellRows:
 
     def _owns(self, match: Match) -> bool:
         places = zip(match.streams, match.documents, strict=True)
-        return owns(self.cells, self.cell, places, round(match.time * 1_000_000))
+        return owns(self.part.cells, self.cell, places, round(match.time * 1_000_000))
+
+    def _counts(self, row: Document) -> bool:
+        stream, id, time, *_ = row
+        mine = stream in self.part.counted
+        return mine and owns(self.part.cells, self.cell, [(stream, id)], time)
 
     def _named(self, rows: Iterable[Mapping[str, object]]) -> Iterator[tuple[object, ...]]:
         """Rows with all columns."""

@@ -23,9 +23,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
+from xscl.documents.document import is_control
 from xscl.errors import DocumentError, XSCLError
 from xscl.matches.result_forms import dumps
-from xscl.sources.envelopes import LineEnvelope, Place, lines_of
+from xscl.sources.envelopes import TOO_DEEP, LineEnvelope, Place, lines_of
 from xscl.spark.columns import MOMENT, batch_of, spark_columns
 from xscl.spark.folders import is_remote, place_of
 from xscl.spark.joins.columns import UNREADABLE
@@ -156,12 +157,21 @@ def _whole(value: object, id: str) -> dict[str, object]:
     would make up others."""
     if not isinstance(value, dict):
         raise ValueError("expected a JSON object")
+    if is_control(value):
+        raise ValueError("a control line, which is for `xscl run`: a job has documents alone")
     for name in ("id", "timestamp"):
         if value.get(name) is None:
             raise ValueError(f"it has no `{name}`")
-    xml = value.get("xml")
-    if isinstance(xml, str) and not xml.isascii() and _LONE_SURROGATE.search(xml):
-        raise ValueError("its `xml` holds half a surrogate pair, which is no character")
+    name = "xml" if value.get("xml") is not None else "json"
+    text = value.get(name)
+    if name == "json" and name in value:
+        # As the column has it.
+        try:
+            text = value[name] = dumps(text)
+        except RecursionError:
+            raise ValueError(TOO_DEEP) from None
+    if isinstance(text, str) and not text.isascii() and _LONE_SURROGATE.search(text):
+        raise ValueError(f"its `{name}` holds half a surrogate pair, which is no character")
     return value
 
 
@@ -172,7 +182,7 @@ def _row(envelope: LineEnvelope) -> tuple[object, ...]:
         envelope["id"],
         from_timestamp(envelope["timestamp"]),
         xml,
-        dumps(envelope["json"]) if xml is None else None,
+        envelope["json"] if xml is None else None,
         None,
         None if (start := envelope.get("start")) is None else from_timestamp(start),
     )

@@ -23,8 +23,9 @@ _SHOWN = 20
 @dataclass(frozen=True, slots=True)
 class JoinStatus:
     """How far a join is: all that its `batches` brought; `problems` are reasons for which documents
-    are dead letters, the most frequent first, each with a number.  `state_rows` is what Spark's
-    state store had when the last run looked, None where none has."""
+    are dead letters, the most frequent first, each with a number, `stopped` the queries that needed
+    too much, each once, and why.  `state_rows` is what Spark's state store had when the last run
+    looked, None where none has."""
 
     batches: int
     last_batch: str | None
@@ -34,6 +35,7 @@ class JoinStatus:
     late: int
     dead: int
     problems: dict[str, int]
+    stopped: list[str]
     revisions: int
     state_rows: int | None
     state_bytes: int | None
@@ -49,8 +51,11 @@ def read_join_status(folder: JoinFolder) -> JoinStatus:
     batches = [*_read(Path(folder.batches))]
     last = max((batch["time"] for batch in batches), default=None)
     problems = Counter[str]()
+    stopped: dict[str, None] = {}
     for batch in batches:
         problems.update(batch["problems"])
+        # Batches of before 28 November 2026 have none.
+        stopped.update(dict.fromkeys(batch.get("stopped", ())))
     state = next(_read(Path(folder.root), "state.json"), {})
     return JoinStatus(
         batches=len(batches),
@@ -60,6 +65,7 @@ def read_join_status(folder: JoinFolder) -> JoinStatus:
             for name in ("documents", "matches", "duplicate", "late", "dead")
         },
         problems=dict(problems.most_common(_SHOWN)),
+        stopped=[*stopped],
         revisions=revisions,
         state_rows=state.get("rows"),
         state_bytes=state.get("bytes"),

@@ -23,7 +23,7 @@ from xscl.errors import StateError, XSCLError
 from xscl.spark.columns import spark_columns
 from xscl.spark.joins.cells import Cells, Keys, Subsets
 from xscl.spark.joins.columns import FOUND, envelopes_of
-from xscl.spark.joins.documents import Part, Reading, parts_of, warn_of_one_cell
+from xscl.spark.joins.documents import Part, Reading, part_of, parts_of, warn_of_one_cell
 from xscl.spark.joins.live_cells import (
     LiveCell,
     Portion,
@@ -37,7 +37,7 @@ from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.needs import MIDDLE, Needs
 from xscl.spark.joins.plan import Group, Queries, groups_of
 
-__all__ = ["TASKS", "Dealing", "join_stream", "kinds_of", "stream_cells", "stream_kind"]
+__all__ = ["TASKS", "Dealing", "join_stream", "kinds_of", "stream_cells", "stream_kind", "tasks_of"]
 
 TASKS = "spark.xscl.join.tasks"
 """The setting of Spark for how many tasks share the cells of a stream.  It stays as it is for the
@@ -76,7 +76,7 @@ def join_stream(
     spark = documents.sparkSession
     if spark.conf.get(_PROVIDER, None) != _ROCKSDB:
         spark.conf.set(_PROVIDER, _ROCKSDB)
-    tasks = int(spark.conf.get(TASKS, None) or 1)
+    tasks = tasks_of(spark.conf.get(TASKS, None))
     with queries.engine(0) as engine:
         groups = _groups(engine, tasks)
     parts = parts_of(groups, lambda group: stream_cells(group, tasks))
@@ -94,6 +94,21 @@ def join_stream(
         timeMode="none",
     )
     return found.mapInArrow(_Unpacking(grouped), spark_columns(FOUND[grouped]))
+
+
+def tasks_of(setting: str | None) -> int:
+    """What `TASKS` is set to; raises XSCLError.
+
+    >>> tasks_of(None), tasks_of("4")
+    (1, 4)
+    """
+    try:
+        tasks = int(setting or 1)
+    except ValueError:
+        tasks = 0
+    if tasks < 1:
+        raise XSCLError(f"{TASKS} is {setting!r}; expected a whole number, 1 or more")
+    return tasks
 
 
 def stream_cells(group: Group, tasks: int) -> Cells:
@@ -156,14 +171,10 @@ class Dealing:
     def _batch(self, portions: Iterable[tuple[int, int | None, bytes | None]]) -> pa.RecordBatch:
         rows = []
         for number, clock, documents in portions:
-            part = _part_of(self.reading.parts, number)
+            part = part_of(self.reading.parts, number)
             kind, cell = part.group.kind, number - part.first
             rows.append({"kind": kind, "cell": cell, "clock": clock, "documents": documents})
         return pa.RecordBatch.from_pylist(rows, schema=_DEALT)
-
-
-def _part_of(parts: Sequence[Part], cell: int) -> Part:
-    return next(part for part in parts if cell < part.first + part.cells.count)
 
 
 class _Cells(StatefulProcessor):
@@ -193,7 +204,7 @@ class _Cells(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
         kind, cell = str(key[0]), int(key[1])
-        index, part = next((i, p) for i, p in enumerate(self._parts) if p.group.kind == kind)
+        part = next(one for one in self._parts if one.group.kind == kind)
         documents: list[tuple[Any, ...]] = []
         clock: int | None = None
         for row in rows:
@@ -202,9 +213,8 @@ class _Cells(StatefulProcessor):
             if row["clock"] is not None:
                 clock = row["clock"] if clock is None else max(clock, row["clock"])
         name, live = self._live(part, cell)
-        timed = part.group.needs.timed
-        found = CellRows(part.cells, cell, self._grouped, self._results, timed)
-        new, gone, batches = live.take(documents, clock, found, counting=index == 0)
+        found = CellRows(part, cell, self._grouped, self._results)
+        new, gone, batches = live.take(documents, clock, found)
         for one in new:
             portion = live.portions[one]
             values = (portion.latest, portion.revision, portion.documents)
