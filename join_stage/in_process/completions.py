@@ -40,13 +40,16 @@ class Completions:
         self._bound: dict[int, Relation] = {}
         self._before: dict[Key, list[tuple[Trie, set[Binding]]]] = {}
 
-    def key(self, hit: Hit, left: int, right: int) -> Key:
-        """Pairs of one key have the same rows and heads.  They refer to the hits, and the leaves to
-        the positions: no identity is used again meanwhile."""
+    def key(self, hit: Hit, left: int, right: int) -> Key | None:
+        """Pairs of one key have the same rows and heads; those without a key have none.  They refer
+        to the hits, and the leaves to the positions: no identity is used again meanwhile."""
         program = hit.program
         if not program.rest and None not in program.sides:
             return (id(hit),)
-        one, other = self._leaves[left], self._leaves[right]
+        one, other = self._leaves.get(left), self._leaves.get(right)
+        if one is None or other is None:
+            # No query reaches any row of it any more, though it is retained for another.
+            return None
         key = id(hit), id(one.positions), id(other.positions)
         return key if program.structural else (*key, tuple(one.strings), tuple(other.strings))
 

@@ -120,7 +120,8 @@ class ResidualTests:
                 seen = self._seen(some, hit.program.plan)
                 by_key: dict[Key, list[Seen]] = {}
                 for one in seen:
-                    by_key.setdefault(completions.key(hit, *one[0]), []).append(one)
+                    if (key := completions.key(hit, *one[0])) is not None:
+                        by_key.setdefault(key, []).append(one)
                 for key, same in by_key.items():
                     for rows, heads in completions.of(key, hit, *same[0][0]):
                         yield Completed(hit.program.plan, rows, heads, same)
@@ -136,7 +137,8 @@ class ResidualTests:
             by_key: dict[Key, list[int]] = {}
             for other in some.others:
                 left, right = (other, some.document) if some.right else (some.document, other)
-                by_key.setdefault(completions.key(hit, left, right), []).append(other)
+                if (key := completions.key(hit, left, right)) is not None:
+                    by_key.setdefault(key, []).append(other)
             by_outcome: dict[Outcome, list[int]] = {}
             for key, same in by_key.items():
                 pair = (same[0], some.document) if some.right else (some.document, same[0])

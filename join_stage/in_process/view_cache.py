@@ -265,6 +265,11 @@ class ViewCache:
         for document, (time, positions, strings) in rows.items():
             found[document] = DocumentLeaves(tuple(positions), tuple(strings))
             shape = self._shape(found[document].positions)
+            # A slice may still have it by a leaf whose row is gone: that it would never lose.
+            _, _, known = self._documents.get(document, (0, _UNKNOWN, ()))
+            for string in {*known}.difference(strings):
+                if string is not None:
+                    self._withdraw(document, time, string)
             self._put(document, (time, shape, found[document].strings))
         return found
 

@@ -35,7 +35,7 @@ def witness_columns(witnesses: Iterable[Witness], times: Mapping[int, int]) -> C
     lengths = [len(layout.paths) for _, layout, _ in some]
     strings = [strings_of_rows(layout, of_document) for _, layout, of_document in some]
     return {
-        "doc": Column("INTEGER", _repeated([one[0] for one in some], lengths)),
+        "doc": Column("BIGINT", _repeated([one[0] for one in some], lengths)),
         "node": Column("BIGINT", _all(layout.nodes for _, layout, _ in some)),
         "path": Column("INTEGER", _all(layout.paths for _, layout, _ in some)),
         "s": Column("BIGINT", list(chain.from_iterable(strings))),
@@ -49,7 +49,7 @@ def witness_columns(witnesses: Iterable[Witness], times: Mapping[int, int]) -> C
 def document_columns(documents: Sequence[DocumentRow]) -> Columns:
     """Documents as rows of `document`."""
     return {
-        "doc": Column("INTEGER", [number for number, *_ in documents]),
+        "doc": Column("BIGINT", [number for number, *_ in documents]),
         "ts": Column("BIGINT", [time for _, time, *_ in documents]),
         "stream": Column("VARCHAR", [stream for *_, stream, _ in documents]),
         "id": Column("VARCHAR", [name for *_, name in documents]),
@@ -59,11 +59,11 @@ def document_columns(documents: Sequence[DocumentRow]) -> Columns:
 def composite_columns(composites: Sequence[CompositeRow]) -> Columns:
     """Composites as rows of `composite`."""
     return {
-        "doc": Column("INTEGER", [number for number, *_ in composites]),
+        "doc": Column("BIGINT", [number for number, *_ in composites]),
         "ts": Column("BIGINT", [end for _, end, *_ in composites]),
         "start": Column("BIGINT", [start for _, _, start, *_ in composites]),
-        "first": Column("INTEGER", [first for *_, first, _ in composites]),
-        "parts": Column("INTEGER[]", [parts for *_, parts in composites]),
+        "first": Column("BIGINT", [first for *_, first, _ in composites]),
+        "parts": Column("BIGINT[]", [parts for *_, parts in composites]),
     }
 
 

@@ -68,18 +68,18 @@ Columns = dict[str, Column]
 
 _SCHEMA = """
 CREATE TABLE node (
-    doc INTEGER, node BIGINT, path INTEGER, s BIGINT, ts BIGINT, chain BIGINT[]
+    doc BIGINT, node BIGINT, path INTEGER, s BIGINT, ts BIGINT, chain BIGINT[]
 );
 CREATE TEMP TABLE node_w AS FROM node;
-CREATE TABLE document (doc INTEGER, ts BIGINT, stream VARCHAR, id VARCHAR);
+CREATE TABLE document (doc BIGINT, ts BIGINT, stream VARCHAR, id VARCHAR);
 CREATE TABLE composite (
-    doc INTEGER, ts BIGINT, start BIGINT, first INTEGER, parts INTEGER[]
+    doc BIGINT, ts BIGINT, start BIGINT, first BIGINT, parts BIGINT[]
 );
 CREATE TABLE strings (id BIGINT, value VARCHAR, double DOUBLE);
 CREATE TABLE accept (path INTEGER, spine INTEGER, depths INTEGER[]);
 CREATE TABLE value_join (j INTEGER, ls INTEGER, rs INTEGER, lo BIGINT, wl BIGINT);
 CREATE TABLE query (
-    q INTEGER, r INTEGER, lo BIGINT, wl BIGINT, since INTEGER, sole_disjunct BOOLEAN
+    q INTEGER, r INTEGER, lo BIGINT, wl BIGINT, since BIGINT, sole_disjunct BOOLEAN
 );
 CREATE TEMP TABLE pair (j INTEGER);
 CREATE TEMP TABLE left_path (path INTEGER);

@@ -208,7 +208,7 @@ class JoinState:
     ) -> list[tuple[int, int, int, list[int], int | None]]:
         """The written leaves of some documents: document, time, path, chain, string."""
         return self._connection.execute(
-            "SELECT doc, ts, path, chain, s FROM node WHERE doc IN (SELECT unnest(?::INTEGER[]))",
+            "SELECT doc, ts, path, chain, s FROM node WHERE doc IN (SELECT unnest(?::BIGINT[]))",
             [list(documents)],
         ).fetchall()
 

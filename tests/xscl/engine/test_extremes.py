@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -260,3 +261,27 @@ def test_a_name_that_is_too_long_is_refused() -> None:
     name = "n" * 1_000_000
     found = answer("S//a", f"<{name}/>")
     assert found == [] or "line 1" in str(found)
+
+
+def test_numbers_beyond_32_bits(tmp_path: Path) -> None:
+    """An engine that has seen more than 2,147,483,647 documents, results and composites goes on,
+    and can be reopened."""
+    state = tmp_path / "s.duckdb"
+    expected = []
+    for first in (0, 2**31 - 7):
+        with xscl.Engine(state, lateness=0) as engine:
+            engine._intake.next_number = first
+            engine.load("S/i->a JOIN {1 h} T/i->b; S/i->a JOIN {1 h} T/i->b JOIN {1 h} U/i->c")
+            found = [len(engine.publish(one, "<i/>", id=one, timestamp=1)) for one in "STU"]
+            many = [
+                {"stream": stream, "id": f"{stream}{n}", "timestamp": 2, "xml": "<i/>"}
+                for n in range(100)
+                for stream in "ST"
+            ]
+            found.append(len(engine.publish_many(many)))
+            found.append(len(engine.subscribe("S/i->a JOIN {2 h} U/i->b", history=True).found))
+        with xscl.Engine(state) as engine:
+            found.append(len(engine.publish("T", "<i/>", id="again", timestamp=3)))
+        state.unlink()
+        expected.append(found)
+    assert expected[0] == expected[1]
