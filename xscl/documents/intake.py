@@ -91,6 +91,7 @@ class Intake:
     """Blocks, and the times after the watermark before which no document comes in which they select
     something."""
     settled: bool = True
+    _overdue: bool = False
     """Whether nothing has come or gone since unreachable documents were dropped."""
     dropped: list[int] | None = None
     """The dropped documents, for a reader that notes them."""
@@ -141,6 +142,10 @@ class Intake:
         self.lateness = lateness
         if not falls and promised is not None and promised != self.watermark:
             self.advanced = promised
+        mark = self.watermark
+        if mark is not None and (promised is None or mark > promised):
+            # The next step reports what was pending until here, with these documents.
+            self._overdue = True
 
     def count_if_duplicate(self, document: Document) -> bool:
         """Whether a result is a duplicate of a retained one; these are counted."""
@@ -334,11 +339,18 @@ class Intake:
 
     def drop_unreachable(self) -> None:
         """Drops what no query can reach any more; `evict` returns the numbers."""
+        if self._overdue:
+            return
         self.settled = True
         self._let_go(self.retention.expired(self.watermark))
 
+    def stepped(self) -> None:
+        """A step has reported all that the watermark lets be reported."""
+        self._overdue = False
+
     def clear(self) -> None:
         """Drops all that is retained, and the time; `evict` returns the numbers."""
+        self._overdue = False
         self._let_go(self.retention.clear())
         self.latest = self.advanced = None
         self.clocks.clear()

@@ -12,14 +12,17 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 
+from xscl.consistency import Level
 from xscl.documents.bodies import size_of
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
+from xscl.documents.revisable import Revisable
 from xscl.durable.changes import CLOSED, Kept
 from xscl.durable.keeper import Going, Keeper, recalled
 from xscl.durable.state_file import StateFile
 from xscl.errors import QueryError, StateError
 from xscl.evaluation.evaluation import Evaluation
+from xscl.evaluation.pending_rows import Before
 from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
 from xscl.queries.catalogue import Catalogue
@@ -70,7 +73,8 @@ def recover(
     lateness, intake.lateness = intake.lateness, counters.lateness
     remembered, saved, arcs = recalled(file.patterns())
     queries.recall_arcs(arcs)
-    evaluation.history.recompose(remembered, saved)
+    then = Before(Level.of(going.level), queries.revisable_with(Revisable.read(going.revisable)))
+    evaluation.history.recompose(remembered, saved, then)
     intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False
     keeper.begin(texts)

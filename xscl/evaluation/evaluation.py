@@ -219,6 +219,7 @@ class Evaluation:
         self._patterns.wait(arrivals.events)
         first = Wave(arrivals.evaluated, [], arrivals.witnesses)
         self._waves.cascade(first, collect, ended=ended)
+        self._intake.stepped()
         if self._intake.withdrawn:
             self._forget()
 

@@ -13,6 +13,7 @@ from xscl.documents.document import Document, as_stored
 from xscl.documents.events import EventType, TypedEvents
 from xscl.documents.intake import Intake
 from xscl.evaluation.deliveries import Deliveries
+from xscl.evaluation.pending_rows import Before
 from xscl.evaluation.rows import FoundRow
 from xscl.evaluation.second_stage import StageRows
 from xscl.evaluation.second_stages import SecondStages
@@ -160,26 +161,30 @@ class History:
         types = self._queries.levels.patterns[number].types
         self._patterns.reread(number, lambda readers: self._events(readers, types))
 
-    def recompose(self, remembered: Mapping[str, str], saved: Saved) -> None:
+    def recompose(self, remembered: Mapping[str, str], saved: Saved, before: Before) -> None:
         """Makes the composites of all documents held, after `restore`, and lets patterns see these
-        documents, with what they have `remembered`, and event queries be as they were `saved`."""
+        documents, with what they have `remembered`, and event queries be as they were `saved`.
+        What was reported `before` is not again."""
         self._follow_queries()
         if self._patterns.timed:
             self.renew_patterns(remembered)
             self._patterns.recall(saved, self._intake.flushed)
         derived = self._queries.stages.derived
-        pending = self._queries.stages.numbers_of(self._waves.pending.waits)
+        waiting = self._waves.pending
+        pending = self._queries.stages.numbers_of(
+            lambda wiring: waiting.waits(wiring) or waiting.waited(wiring, before)
+        )
         numbers = [*derived, *pending]
         if not numbers:
             return
         found = self._second.rejoin(numbers)
-        while wave := self._waves.next_wave(self._restored(found), None):
+        while wave := self._waves.next_wave(self._restored(found, before), None):
             found = self._second.restore(wave, numbers)
 
-    def _restored(self, found: Iterable[StageRows]) -> list[FoundRow]:
+    def _restored(self, found: Iterable[StageRows], before: Before) -> list[FoundRow]:
         """The composites of rows; of those of queries, what was pending is again."""
         rows = self._waves.all_rows(found)
-        self._waves.pending.restored(rows)
+        self._waves.pending.restored(rows, before)
         return [(owner, row) for owner, row in rows if isinstance(owner, DerivedStream)]
 
     def _read_again(self, streams: Iterable[str]) -> Wave:

@@ -3,15 +3,16 @@
 They are those of queries that read a stream whose documents may be retracted.  Those of `strong`
 queries are pending until the watermark has reached their time.  Those of `middle` ones are reported
 immediately, or once they are within its window, and remembered until then.  `weak` queries take
-nothing back.  All others are reported when they are found.
+nothing back.  All others are reported when they are found.  A sub-query goes by the level of the
+query around it, every other one by that of the engine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
-from itertools import count
-from typing import TYPE_CHECKING
+from itertools import chain, count
+from typing import TYPE_CHECKING, NamedTuple
 
 from xscl.documents.composites import OperatorRow
 from xscl.documents.intake import Intake
@@ -20,10 +21,21 @@ from xscl.queries.pending import Pending
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
+    from xscl.consistency import Level
+    from xscl.documents.revisable import Revisable
     from xscl.queries.levels.levels import Levels
     from xscl.queries.wiring import Wiring
 
-__all__ = ["PendingRows"]
+__all__ = ["Before", "PendingRows"]
+
+
+class Before(NamedTuple):
+    """What an engine went by before a restart: the consistency of queries that ask for none, and
+    the streams that were revisable."""
+
+    level: Level
+    revisable: Revisable
+
 
 _Entry = tuple[int, int, Subscription, OperatorRow]
 """The time of a row, its place in the order of arrival, its query, and the row."""
@@ -35,7 +47,9 @@ class PendingRows:
 
     def __init__(self, intake: Intake, levels: Levels) -> None:
         self._intake, self._levels = intake, levels
-        self._pending: list[_Entry] = []
+        self._pending: dict[Level, list[_Entry]] = {}
+        # Those of queries that wait no longer, for the next step.
+        self._overdue: list[_Entry] = []
         self._told: list[_Entry] = []
         self._gone: list[FoundRow] = []
         self._order = count()
@@ -45,7 +59,7 @@ class PendingRows:
     @property
     def any(self) -> bool:
         """Whether rows have to be looked at one by one, or are pending."""
-        return bool(self._pending or self._changes)
+        return bool(self._pending or self._overdue or self._changes)
 
     def _may_change(self) -> bool:
         """Whether rows may be taken away at all."""
@@ -59,16 +73,19 @@ class PendingRows:
         known = self._waits.get(wiring)
         if known is None:
             revisable = self._levels.revisable
-            read = any(one in revisable for one in wiring.dissection.streams)
-            known = self._waits[wiring] = read and not wiring.timed
+            known = self._waits[wiring] = _may_vanish(wiring, revisable)
         return known
 
     def queries_changed(self) -> None:
         """Drops what was of queries that have gone."""
         self._waits.clear()
         self._changes = self._may_change()
-        self._pending = _kept(self._pending, lambda entry: entry[2].active)
-        self._told = _kept(self._told, lambda entry: entry[2].active)
+        self._keep(lambda entry: entry[2].active)
+        for level, entries in [*self._pending.items()]:
+            late = [entry for entry in entries if not self.waits(entry[2].wiring)]
+            if late:
+                self._overdue += late
+                self._pending[level] = _kept(entries, lambda entry: self.waits(entry[2].wiring))
 
     def take(self, rows: Iterable[FoundRow]) -> list[FoundRow]:
         """The rows that are to be reported now; the others are pending from now on.  Of documents
@@ -80,8 +97,9 @@ class PendingRows:
                 time = row.known_at([held[number] for number in row.documents])
                 if mark is None or time > mark:
                     entry = (time, next(self._order), owner, row)
-                    if max(row.documents) >= flushed and not self._reports(time):
-                        heappush(self._pending, entry)
+                    level = owner.wiring.level
+                    if max(row.documents) >= flushed and not self._reports(time, level):
+                        heappush(self._pending.setdefault(level, []), entry)
                         continue
                     self._remember(entry)
             now.append((owner, row))
@@ -90,39 +108,62 @@ class PendingRows:
     def due(self, *, ended: bool) -> list[FoundRow]:
         """Those that are to be reported now, or all where the input has `ended`: no longer
         pending."""
-        rows, due, mark = self._pending, list[FoundRow](), self._intake.watermark
-        while rows and (ended or self._reports(rows[0][0])):
-            entry = heappop(rows)
-            due.append(entry[2:])
-            if mark is None or entry[0] > mark:
-                self._remember(entry)
+        due, mark = self._overdue, self._intake.watermark
+        self._overdue = []
+        for level, rows in [*self._pending.items()]:
+            while rows and (ended or self._reports(rows[0][0], level)):
+                due.append(entry := heappop(rows))
+                if mark is None or entry[0] > mark:
+                    self._remember(entry)
+            if not rows:
+                del self._pending[level]
         if self._told and mark is not None and self._told[0][0] <= mark:
             self._told = _kept(self._told, lambda entry: entry[0] > mark)
-        return due
+        return [entry[2:] for entry in sorted(due)]
 
     def withdraw(self, document: int) -> None:
         """Drops the rows of a document that is retracted; `take_gone` has those that were
         reported."""
-        self._pending = _kept(self._pending, lambda entry: document not in entry[3].documents)
         gone = [entry for entry in sorted(self._told) if document in entry[3].documents]
-        if gone:
-            self._gone += [entry[2:] for entry in gone]
-            self._told = _kept(self._told, lambda entry: document not in entry[3].documents)
+        self._gone += [entry[2:] for entry in gone]
+        self._keep(lambda entry: document not in entry[3].documents)
 
     def take_gone(self) -> list[FoundRow]:
         """The rows that were reported and are no more, since the last call."""
         gone, self._gone = self._gone, []
         return gone
 
-    def restored(self, rows: Iterable[FoundRow]) -> None:
-        """After a restart: of the rows of all documents retained, those that were pending or
-        remembered."""
-        self.take(one for one in rows if isinstance(one[0], Subscription))
+    def waited(self, wiring: Wiring, before: Before) -> bool:
+        """Whether the rows of a query might have been taken away before a restart."""
+        return before.level.name != "weak" and _may_vanish(wiring, before.revisable)
+
+    def restored(self, rows: Iterable[FoundRow], before: Before) -> None:
+        """After a restart: of the rows of all documents retained, those that were pending `before`
+        are again, also where another consistency would have reported them, or none of their streams
+        is revisable any more; those that were reported may be taken back where they now may."""
+        mark, held, flushed = self._intake.watermark, self._intake.held, self._intake.flushed
+        for owner, row in rows:
+            time = row.known_at([held[number] for number in row.documents])
+            if not isinstance(owner, Subscription) or (mark is not None and time <= mark):
+                continue
+            entry, level = (time, next(self._order), owner, row), owner.wiring.level
+            then = before.level if level == self._levels.default else level
+            if (
+                max(row.documents) < flushed
+                or not self.waited(owner.wiring, before)
+                or self._reports(time, then)
+            ):
+                if self.waits(owner.wiring):
+                    self._remember(entry)
+            elif self.waits(owner.wiring):
+                heappush(self._pending.setdefault(level, []), entry)
+            else:
+                self._overdue.append(entry)
 
     def pending(self) -> dict[str, Pending]:
         """How many rows of each query are pending, and until when, by name."""
         found: dict[str, Pending] = {}
-        for time, _, owner, _ in self._pending:
+        for time, _, owner, _ in chain(self._overdue, *self._pending.values()):
             if owner.reported:
                 found[owner.name] = Pending.of(1, time).joined(found.get(owner.name))
         return found
@@ -130,19 +171,33 @@ class PendingRows:
     def clear(self) -> None:
         """Drops all."""
         self._pending.clear()
+        self._overdue.clear()
         self._told.clear()
 
-    def _reports(self, time: int) -> bool:
-        """Whether a row of a time is reported now."""
-        mark, level = self._intake.watermark, self._levels.default
+    def _keep(self, which: Callable[[_Entry], bool]) -> None:
+        """Drops all other entries."""
+        self._told, self._overdue = _kept(self._told, which), _kept(self._overdue, which)
+        for level, entries in self._pending.items():
+            self._pending[level] = _kept(entries, which)
+
+    def _reports(self, time: int, level: Level) -> bool:
+        """Whether a row of a time is reported now by a query of a level."""
+        mark = self._intake.watermark
         if level.name == "middle" and level.window is None:
             return True
         return mark is not None and time <= mark + (level.window or 0)
 
     def _remember(self, entry: _Entry) -> None:
         """A row is reported that may be taken back."""
-        if self._levels.default.name == "middle":
+        if entry[2].wiring.level.name == "middle":
             heappush(self._told, entry)
+
+
+def _may_vanish(wiring: Wiring, revisable: Revisable) -> bool:
+    """Whether rows of a query may be taken away where some streams are revisable."""
+    if wiring.timed or wiring.level.name == "weak":
+        return False
+    return any(one in revisable for one in wiring.dissection.streams)
 
 
 def _kept(entries: list[_Entry], which: Callable[[_Entry], bool]) -> list[_Entry]:

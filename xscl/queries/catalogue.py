@@ -306,18 +306,23 @@ class Catalogue:
                 self._unsubscribe(one)
             raise
 
-    def _follow_revisable(self) -> None:
-        """Notes the streams to which queries publish whose matches may be taken back: their
-        documents are, too."""
-        levels, fed = self.levels, set[str]()
-        revisable = levels.declared
+    def revisable_with(self, declared: Revisable) -> Revisable:
+        """The streams that are declared revisable, and those to which queries publish whose matches
+        may be taken back."""
+        revisable, fed = declared, set[str]()
         more = True
         while more:
             more = False
             for one in self._feeding:
                 if not fed.issuperset(one.feeds) and self._takes_back(one.wiring, revisable):
                     fed.update(one.feeds)
-                    revisable, more = levels.declared.with_streams(fed), True
+                    revisable, more = declared.with_streams(fed), True
+        return revisable
+
+    def _follow_revisable(self) -> None:
+        """Notes the streams whose documents may be taken back."""
+        levels = self.levels
+        revisable = self.revisable_with(levels.declared)
         if revisable != levels.revisable:
             levels.revisable, levels.stale = revisable, True
             levels.version += 1

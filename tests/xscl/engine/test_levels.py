@@ -454,3 +454,28 @@ def test_a_match_that_comes_and_goes_in_steps_of_one_batch_is_in_no_group() -> N
         assert found == [("d", "e")]
         assert groups.total == len(groups) == 1
         assert groups.retractions == []
+
+
+SUB_QUERY = "SELECT k, v FROM S/i[./k->k] JOIN {k = l} T/i[./k->l][./v->v]"
+
+
+@pytest.mark.parametrize("default", ["strong", "middle", "middle(5 s)"])
+@pytest.mark.parametrize("level", ["strong", "middle"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT k FROM FILTER{{v > 0}}({SUB_QUERY}) CONSISTENCY ",
+        f'SELECT {{"k": P.k}} FROM (({SUB_QUERY})/result P; U u) CONSISTENCY ',
+    ],
+)
+def test_a_join_in_a_query_goes_by_the_consistency_of_that(
+    default: str, level: str, text: str
+) -> None:
+    with Engine(consistency=default, revisable={"S"}, lateness="1 h") as engine:
+        engine.subscribe(f"{text}{level}")
+        engine.publish("S", "<i><k>x</k></i>", id="s", timestamp=1)
+        found = engine.publish("T", "<i><k>x</k><v>1</v></i>", id="t", timestamp=2)
+        found += engine.publish("U", "<i/>", id="u", timestamp=3)
+        back = engine.retract("S", "s") + engine.flush()
+    assert len(found) == len(back) == int(level == "middle")
+    assert all(isinstance(one, Retraction) for one in back)
