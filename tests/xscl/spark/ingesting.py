@@ -12,8 +12,8 @@ from xscl.cli.main import cli
 __all__ = ["ingest"]
 
 
-def ingest(spark: SparkSession, *options: str, proxy: str | None = None) -> Result:
-    """Runs the command to its good end; what fetches sees a proxy, or none."""
+def ingest(spark: SparkSession, *options: str, proxy: str | None = None, code: int = 0) -> Result:
+    """Runs the command to its end, which has a code; what fetches sees a proxy, or none."""
     environment = {"http_proxy": proxy or "", "no_proxy": "" if proxy else "*"}
     # Names that only the proxy knows are looked up in vain: once, and not for long.
     environment |= {"RES_OPTIONS": "attempts:1 timeout:1 ndots:1", "LOCALDOMAIN": "."}
@@ -21,5 +21,5 @@ def ingest(spark: SparkSession, *options: str, proxy: str | None = None) -> Resu
         done = CliRunner().invoke(
             cli, ["ingest", *options], standalone_mode=False, catch_exceptions=False
         )
-    assert (done.return_value, done.stdout) == (0, ""), done.stderr
+    assert (done.return_value, done.stdout) == (code, ""), done.stderr
     return done

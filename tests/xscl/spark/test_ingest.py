@@ -144,6 +144,9 @@ def test_once_and_again(spark: SparkSession, place: Place) -> None:
     assert (trouble["feed"], trouble["failures"]) == (f"{feeds}/page.html", 1)
     assert trouble["error"] == "what is there is an HTML page, no RSS, Atom or JSON feed"
     assert "8 feeds, 1 in trouble" in place.status()
+    bad, other = f"{feeds}/page.html", str(place.folder / "other")
+    none = ingest(spark, "--sources", bad, "--to", other, "--once", code=1)
+    assert "no feed could be read" in none.stderr
     assert spark.range(3).count() == 3
 
 
