@@ -27,11 +27,11 @@ from benchmarks.spark.ways import Joined
 NAME = "spark_events"
 LIMIT = 1_800
 """Seconds that one process may take."""
-EVENTS = {True: 10_000_000, False: 50_000}
+EVENTS = {True: 3_000_000, False: 50_000}
 FILE = {True: 100_000, False: 5_000}
 """Events of a file; two are a batch of a stream."""
-STREAMED = 1 / 5
-"""The part of the events that come as a stream."""
+STREAMED = {True: 2_000_000, False: 10_000}
+"""Events that come as a stream."""
 
 EMBEDDED = ("embedded", "1")
 ONE, TWO = ("batch", "local[1]"), ("batch", "local[2]")
@@ -40,7 +40,7 @@ STREAM = ("stream", "local[2]")
 
 def run(scale: Scale) -> Report:
     events, size = EVENTS[scale.full], FILE[scale.full]
-    streamed = int(events * STREAMED)
+    streamed = STREAMED[scale.full]
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         folder = write_events(root / "even", events, events // size)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from weakref import WeakKeyDictionary
 
+from xscl.language.automata.description import Arc
 from xscl.language.normal_form import disjuncts
 from xscl.language.parameters import Prepared
 from xscl.language.problems import Unbound
@@ -51,7 +52,8 @@ def bare(node: object) -> object:
         return (type(node), node) if isinstance(node, bool) else node
     if isinstance(node, Window) and node.parameter is None:
         return "Window", node.length
-    aside = _ASIDE_OF_QUERY if isinstance(node, Query) else _ASIDE
+    # An arc's `at` is a time.
+    aside = _ASIDE_OF_QUERY if isinstance(node, Query) else () if isinstance(node, Arc) else _ASIDE
     parts: list[object] = []
     for member in fields(node):
         if member.name not in aside:

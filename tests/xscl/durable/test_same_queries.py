@@ -1,0 +1,71 @@
+"""Which queries of a file are those of an earlier run: what says the same, whatever its text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import xscl
+
+COUNTED = "SELECT COUNT(*) AS c FROM WINDOW{{{}}}(S)"
+JOIN = "S//a[b->x][c->y] JOIN {{x = z AND {}}} T//d->z"
+AUTOMATON = (
+    '-- name: n\nAUTOMATON {{"events": {{"e": "S"}}, "final": ["q1"], '
+    '"arcs": [{{"from": "q0", "to": "q1", "event": "e"{}}}]}}'
+)
+
+
+def two(one: str, other: str) -> str:
+    return f"-- name: n\n{one};\n-- name: p\n{other}"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "same", "changed"),
+    [
+        # Constants have another unit, or another place, in what is written first.
+        (
+            two(COUNTED.format("60 s"), COUNTED.format("5 s")),
+            two(COUNTED.format("1 min"), COUNTED.format("5 min")),
+            "n",
+            "p",
+        ),
+        (
+            two(JOIN.format("x = 'A' AND y = 'B'"), JOIN.format("x = 'C' AND y = 'D'")),
+            two(JOIN.format("y = 'B' AND x = 'A'"), JOIN.format("y = 'C' AND x = 'D'")),
+            "n",
+            "p",
+        ),
+        (
+            two(JOIN.format("x > 5 AND y < 9"), JOIN.format("x > 6 AND y < 9")),
+            two(JOIN.format("y < 9 AND x > 5"), JOIN.format("y < 9 AND 7 < x")),
+            "n",
+            "p",
+        ),
+        (
+            two(COUNTED.format("60 s"), COUNTED.format("300 s")),
+            two(COUNTED.format("1 min"), COUNTED.format("5 min")),
+            "np",
+            "",
+        ),
+        (AUTOMATON.format(', "at": 100'), AUTOMATON.format(', "at": 200'), "", "n"),
+        (AUTOMATON.format(', "at": 100'), AUTOMATON.format(""), "", "n"),
+        (AUTOMATON.format(', "at": 100'), AUTOMATON.format(',  "at":100'), "n", ""),
+    ],
+)
+def test_what_continues(before: str, now: str, same: str, changed: str, tmp_path: Path) -> None:
+    state = tmp_path / "s.duckdb"
+    with xscl.Engine(state) as engine:
+        engine.load(before)
+    with xscl.Engine(state) as engine:
+        plan = engine.plan([(now, {})])
+    assert (plan.continuing, plan.changed) == ([*same], [*changed])
+
+
+def test_rows_of_a_table_continue_by_their_values(tmp_path: Path) -> None:
+    state, text = tmp_path / "s.duckdb", "-- name: q\nS//a->x[b = :word]"
+    with xscl.Engine(state) as engine:
+        engine.subscribe_many(text, [{"word": "x"}, {"word": 1}])
+    with xscl.Engine(state) as engine:
+        plan = engine.plan([(text, {"q": [{"word": "x"}, {"word": "1"}]})])
+    assert (plan.continuing, plan.changed) == (["q[0]"], ["q[1]"])
