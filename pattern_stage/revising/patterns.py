@@ -112,6 +112,7 @@ class RevisingStage(PatternStage):
             return
         tail = self._tails[group]
         tail.standing = {key: one for key, one in tail.standing.items() if one.number != number}
+        tail.reported = {key: one for key, one in tail.reported.items() if key[0] != number}
 
     def rearrange(
         self,
@@ -161,6 +162,8 @@ class RevisingStage(PatternStage):
         """A step ends: no event before `watermark` will come any more (None: nothing is known)."""
         if watermark is not None and (self._watermark is None or watermark > self._watermark):
             self._watermark = watermark
+            # Matches that compete are ordered by their documents, which go with the watermark.
+            self._due |= {group: None for group in self._groups if group.forks}
         self._steps += 1
         if self._steps % ROUND == 0:
             self._due = dict.fromkeys(self._groups)
@@ -230,9 +233,10 @@ class RevisingStage(PatternStage):
             endings = self._of_query[number].runs.endings
             last = {(number, partition): time for partition, time in memory.reported}
             endings.reported = {**endings.reported, **last}
-        self.take([*before, *after])
+        self.take(before)
         if before:
             self.flush()
+        self.take(after)
         self._due = dict.fromkeys(self._groups)
         self.advance(watermark)
         if watermark is not None:
@@ -253,7 +257,8 @@ class RevisingStage(PatternStage):
         mark, clock = self._watermark, self._clock(tail.group.components)
         horizon = horizon_of(mark, clock, self.window, forks=tail.group.forks)
         if horizon is not None:
-            tail.process(horizon, mark, follow=self._steps % ROUND == 0)
+            follow = self._steps % ROUND == 0 or tail.group.forks
+            tail.process(horizon, mark, follow=follow)
 
     def _outcomes_of(self, group: Group) -> dict[Hashable, Found]:
         """What a group has found since the last call."""

@@ -4,6 +4,8 @@ select, results that are read on, times that are not over, values that results s
 from __future__ import annotations
 
 import json
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,3 +175,77 @@ def test_a_match_is_reported_once_whatever_a_simultaneous_event_does(level: str)
     found = [one for step in [*steps, [*engine.flush()]] for one in step]
     assert found
     assert len({one.id for one in found}) == len(found)
+
+
+COMPETING = "EVENT SEQ(A a, B b) WITHIN 10 OUTPUT NON OVERLAPPING"
+
+
+@pytest.mark.parametrize("state", [False, True])
+@pytest.mark.parametrize("window", ["", "(3 s)"])
+@pytest.mark.parametrize("lateness", [0, 3])
+def test_matches_that_compete_are_ordered_by_documents_that_are_there(
+    state: bool, window: str, lateness: int, tmp_path: Path
+) -> None:
+    """Also where time goes on by other streams, and over a restart."""
+    found: dict[str, Counter[tuple[str, ...]]] = {}
+    for level in ("strong", f"middle{window}"):
+        file = tmp_path / f"{level}.duckdb" if state else None
+        engine = xscl.Engine(file, lateness=lateness)
+        for name in ("one", "other"):
+            engine.subscribe(f"{COMPETING} CONSISTENCY {level}", name=name)
+        engine.subscribe("C//none")
+        net: Counter[tuple[str, ...]] = Counter()
+        for number in range(70):
+            stream = "C" if number % 31 > 27 else "AB"[number % 2]
+            for match in engine.publish(stream, "<i/>", id=str(number), timestamp=number):
+                back = isinstance(match, xscl.Retraction)
+                net[match.query, *match.documents] += -1 if back else 1
+            if state and number % 23 == 22:
+                engine.close()
+                engine = xscl.Engine(file, lateness=lateness)
+        for match in engine.flush():
+            net[match.query, *match.documents] += -1 if isinstance(match, xscl.Retraction) else 1
+        engine.close()
+        found[level] = +net
+    strong, middle = found.values()
+    assert strong == middle
+    assert strong.total() > 40
+
+
+def test_a_pattern_is_cancelled_while_others_make_its_streams_others(tmp_path: Path) -> None:
+    with xscl.Engine(tmp_path / "s.duckdb", lateness=50) as engine:
+        engine.subscribe("EVENT SEQ(A a, B b) CONSISTENCY weak", name="q")
+        engine.subscribe("S//a", name="other")
+        for time in (9, 8):
+            engine.publish("A", "<i/>", timestamp=time)
+        engine.subscribe("SELECT a.x AS x FROM EVENT N a PUBLISH A", name="publishing")
+        engine.cancel("q")
+        assert [one.name for one in engine.subscriptions] == ["other", "publishing"]
+        assert engine.publish("S", "<a/>", timestamp=10)
+
+
+def test_one_of_two_equal_patterns_that_compete_is_cancelled(tmp_path: Path) -> None:
+    with xscl.Engine(tmp_path / "s.duckdb", lateness=0) as engine:
+        for name in ("one", "other"):
+            engine.subscribe(f"{COMPETING} CONSISTENCY middle", name=name)
+        for time in range(24):
+            engine.publish("AB"[time % 2], "<i/>", timestamp=time)
+        engine.cancel("one")
+        found = engine.publish("A", "<i/>", timestamp=30)
+        found += engine.publish("B", "<i/>", timestamp=31)
+        assert [match.query for match in found] == ["other"]
+
+
+@pytest.mark.parametrize("excluded", [False, True])
+def test_what_came_after_a_flush_is_pending_over_a_restart(excluded: bool, tmp_path: Path) -> None:
+    state = tmp_path / "s.duckdb"
+    with xscl.Engine(state) as engine:
+        engine.subscribe("EVENT SEQ(O o, !P p) WHERE [k] WITHIN 1 hour CONSISTENCY middle")
+        engine.publish("O", {"k": 7}, id="first", timestamp=0)
+        assert [match.documents for match in engine.flush()] == [("first",)]
+        engine.publish("O", {"k": 8}, id="second", timestamp=100)
+    with xscl.Engine(state) as engine:
+        if excluded:
+            assert engine.publish("P", {"k": 8}, timestamp=200) == []
+        found = engine.advance(5_000)
+        assert [match.documents for match in found] == [("second",)] * (not excluded)

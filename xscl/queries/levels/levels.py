@@ -339,7 +339,8 @@ class Levels:
     def memories(self) -> dict[int, Memory]:
         """What patterns remember beyond the events retained, by number."""
         of = [one.stage.memories for level in self.all for one in level.of_patterns]
-        return {number: one for some in of for number, one in some.items()}
+        # A stage that is to be made again still has those that have gone.
+        return {n: one for some in of for n, one in some.items() if n in self.patterns}
 
     def stats(self) -> dict[str, int]:
         """What patterns hold, and how many events were dropped, for `Engine.stats`."""
