@@ -11,7 +11,7 @@ from itertools import chain
 import click
 
 from xscl.cli.options import QUERIES, RATES, Params, Queries, echo_json, takes
-from xscl.cli.queries import good_queries, read_texts, subscribe, with_tables
+from xscl.cli.queries import good_queries, read_one_by_one, subscribe, with_tables
 from xscl.cli.report import report_of
 from xscl.cli.sources import Reading, Sources, check_given, fields_of, named_streams, read_sources
 from xscl.counts import counted
@@ -51,8 +51,7 @@ def check(options: Options) -> int:
     With sample documents, it says what each query finds among them, and of one that finds nothing
     what may be wrong.
     """
-    texts = read_texts(options.queries)
-    good, bad = good_queries(texts)
+    good, bad, texts = good_queries(read_one_by_one(options.queries))
     if not bad:
         click.echo(f"{counted(len(good), 'query')}, no error")
         for name, warning in warnings(good):
@@ -110,7 +109,7 @@ def explain(
 
     That is the tree patterns, the join graph, its template and its conjunctive query.
     """
-    parts, bad = good_queries(read_texts(queries), dict(rates))
+    parts, bad, _ = good_queries(read_one_by_one(queries), dict(rates))
     shown = [part for part in parts if only in (None, part.query.name)]
     if only is not None and not shown:
         names = ", ".join(part.query.name for part in parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json import JSONDecoder
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ __all__ = [
     "good_queries",
     "load_queries",
     "published",
+    "read_one_by_one",
     "read_texts",
     "subscribe",
     "with_tables",
@@ -82,22 +83,24 @@ def _statements(path: str, text: str) -> str:
 
 def good_queries(
     texts: Iterable[QueryText], rates: Mapping[str, float] | None = None
-) -> tuple[list[Dissection], int]:
+) -> tuple[list[Dissection], int, list[QueryText]]:
     """The good queries of some texts, parameters standing for themselves, planned for some rates of
-    streams; and how many errors were printed."""
+    streams; how many errors were printed; and the texts, each of which is read after the errors of
+    those before it were printed."""
     from xscl.engine import Engine
     from xscl.language.parameters import Prepared, parameters
     from xscl.language.read import parse_from
 
-    bad, first = 0, 1
+    bad, first, read = 0, 1, list[QueryText]()
     with Engine(rates=rates) as engine:
         for one in texts:
+            read.append(one)
             queries, _, first = parse_from(one.text, first)
             stand_ins = {
                 query.name: Prepared(query).stand_ins for query in queries if parameters(query)
             }
             bad += subscribe(engine, [QueryText(one.path, one.text, stand_ins)])[0]
-        return [subscription.dissection for subscription in engine.subscriptions], bad
+        return [subscription.dissection for subscription in engine.subscriptions], bad, read
 
 
 def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[str, str]]) -> int:
@@ -106,10 +109,15 @@ def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[st
     return subscribe(engine, read_texts(paths, params))[0]
 
 
-def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]] = ()) -> list[QueryText]:
+def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[QueryText]:
     """The texts of some query files, each with the tables of its queries' parameters.  Standard
     input and pipes can be read once."""
-    return with_tables([QueryText(path, _read(path), {}) for path in paths], params)
+    return with_tables([*read_one_by_one(paths)], params)
+
+
+def read_one_by_one(paths: Iterable[str]) -> Iterator[QueryText]:
+    """The texts of some query files, each read when it is asked for."""
+    return (QueryText(path, _read(path), {}) for path in paths)
 
 
 def with_tables(texts: Sequence[QueryText], params: Sequence[tuple[str, str]]) -> list[QueryText]:
