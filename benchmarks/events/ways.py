@@ -25,7 +25,6 @@ __all__ = [
     "CHANNELS",
     "Speed",
     "agreeing",
-    "best",
     "counted",
     "engine_with",
     "fastest",
@@ -33,6 +32,7 @@ __all__ = [
     "normalised",
     "published",
     "rounds",
+    "rounds_text",
     "sized",
     "speed",
     "stats_of",
@@ -172,7 +172,7 @@ def rounds(scale: Scale) -> int:
     return min(scale.rounds, sized(scale, 3, 3, 1))
 
 
-def best(scale: Scale) -> str:
+def rounds_text(scale: Scale) -> str:
     """For the text of a figure: what `fastest` takes."""
     return (
         f"A cell takes at most {scale.limit:g} s, and is the best of {rounds(scale)} rounds "

@@ -114,7 +114,7 @@ def _row(named: Mapping[str, Record], job: Job) -> dict[str, Cell] | None:
     rows = [dict(zip(one.columns, row, strict=True)) for one in tables for row in one.rows]
     if not job.row:
         return min(rows[: len(tables[0].rows)], key=lambda cells: cells[job.rate] or 0)
-    return next((cells for cells in rows if job.row in cells.values()), None)
+    return next((cells for cells in rows if next(iter(cells.values())) == job.row), None)
 
 
 def _times(cell: Cell) -> str | None:

@@ -206,12 +206,12 @@ class Registration:
         source, prepared = other.wiring.source, request.prepared
         if isinstance(source, SharedQuery) and prepared is not None:
             query, values = prepared
-            kept = {**source.bound, **dict(zip(source.left_open, other.values, strict=True))}
             # Constants are named by their places: in another text they may be others.
-            by_name = not any(name.isdigit() for name in (*kept, *values))
             if query is source.prepared or (
-                by_name and normal_form_of(query) == normal_form_of(source.prepared)
+                not any(name.isdigit() for name in values)
+                and normal_form_of(query) == normal_form_of(source.prepared)
             ):
+                kept = {**source.bound, **dict(zip(source.left_open, other.values, strict=True))}
                 return all(
                     key in values
                     and isinstance(values[key], str) == isinstance(value, str)

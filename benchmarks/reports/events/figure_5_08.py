@@ -11,12 +11,12 @@ from benchmarks.events.ways import (
     CHANNELS,
     Speed,
     agreeing,
-    best,
     counted,
     fastest,
     lines_of,
     normalised,
     rounds,
+    rounds_text,
     sized,
 )
 from benchmarks.report import Cell, Plot, Report, Statement, Table, number
@@ -62,9 +62,9 @@ def run(scale: Scale) -> Report:
         "`FILTER{a0 = c}(S) NEXT{DUR <= w AND $2.a0 = d} T` over "
         f"{length:,} events, half of them of S. c, d and w are drawn by Zipf, and one parameter of "
         "table 5.3 varies at a time; in (b) the attributes of events have the domain of the "
-        f"constants. {best(scale)} *No MQO* is not tried with more than {GIVEN_UP:,} queries, and "
-        f"reads batches of {SMALL} events. Each cell compares its number of outputs with that of "
-        "the other ways.",
+        f"constants. {rounds_text(scale)} *No MQO* is not tried with more than {GIVEN_UP:,} "
+        f"queries, and reads batches of {SMALL} events. Each cell compares its number of outputs "
+        "with that of the other ways.",
         (
             *(table(name, lines) for name, lines in sweeps.items()),
             Table(("parameter (table 5.3)", "value"), TABLE_5_3),

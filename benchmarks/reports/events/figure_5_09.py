@@ -14,12 +14,12 @@ from benchmarks.events.ways import (
     CHANNELS,
     Speed,
     agreeing,
-    best,
     counted,
     fastest,
     lines_of,
     normalised,
     rounds,
+    rounds_text,
     sized,
     speed,
 )
@@ -70,7 +70,7 @@ def run(scale: Scale) -> Report:
         f"thesis; the streams are selections over S. *{ONCE.capitalize()}*: the same from lines "
         f"of JSON. *{EACH.capitalize()}*: an event of S is published to each of S1, S2, … "
         "(`Engine(sharable=...)`), so as many documents are read with channels as without. "
-        f"{best(scale)}",
+        f"{rounds_text(scale)}",
         (
             *(table(f"{part} queries", lines) for part, lines in of_one.items()),
             *(channel_table(title, fed, (TUPLES,)) for title, fed in of_channels.items()),

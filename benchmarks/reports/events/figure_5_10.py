@@ -9,11 +9,11 @@ from benchmarks.events.ways import (
     CHANNELS,
     Speed,
     agreeing,
-    best,
     counted,
     fastest,
     lines_of,
     rounds,
+    rounds_text,
     sized,
 )
 from benchmarks.events.workloads import hybrid_queries
@@ -73,7 +73,7 @@ def run(scale: Scale) -> Report:
         "60 s and published; each of n queries reports growing loads above 10 that begin in a "
         "range of its own, which admits a share sel of the loads and has no index. "
         f"{len(lines):,} readings of a seeded walk with ramps (the thesis' are not public), "
-        f"{10 * processes:,} a batch. {best(scale)}",
+        f"{10 * processes:,} a batch. {rounds_text(scale)}",
         (
             table("(a) queries, sel 0.5", a),
             table("(b) sel, 10 queries", b),

@@ -64,7 +64,7 @@ class IngestReport(Terminal):
     def unread(self, archive: Archive) -> bool:
         """Whether no feed could be read, which is reported; nothing is known of another machine's
         folder."""
-        if is_remote(archive.root):
+        if self._items or self._known or is_remote(archive.root):
             return False
         now = read_status(archive)
         unread = 0 < now.feeds <= len(now.troubles)

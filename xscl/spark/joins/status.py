@@ -54,7 +54,7 @@ def read_join_status(folder: JoinFolder) -> JoinStatus:
     stopped: dict[str, None] = {}
     for batch in batches:
         problems.update(batch["problems"])
-        # Batches of before 28 November 2026 have none.
+        # Earlier versions noted none.
         stopped.update(dict.fromkeys(batch.get("stopped", ())))
     state = next(_read(Path(folder.root), "state.json"), {})
     return JoinStatus(
