@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from heapq import heappop, heappush
 
 from xscl.pattern_stage.layouts import END, NUMBER
@@ -19,6 +19,8 @@ class _ByEnd:
     def __init__(self) -> None:
         self._by: dict[int, dict[tuple[Root, object], Membership]] = {}
         self._ends: list[int] = []
+        self.version = 0
+        """Grows with each change."""
 
     def __bool__(self) -> bool:
         return bool(self._by)
@@ -26,15 +28,23 @@ class _ByEnd:
     def drop(self, watermark: int) -> None:
         """Drops all that ended before a time."""
         while self._ends and self._ends[0] < watermark:
+            self.version += 1
             del self._by[heappop(self._ends)]
 
     def drop_members(self, gone: Mapping[Root, Set[int]]) -> None:
         """Drops members whose numbers others may get."""
+        self.version += 1
         for there in self._by.values():
             for key, members in [*there.items()]:
                 less = gone.get(key[0])
                 if less is not None:
                     there[key] = tuple([one for one in members if one not in less])
+
+    def all(self) -> Iterator[tuple[Root, object, Membership]]:
+        """All, by root and key."""
+        for there in self._by.values():
+            for (root, key), members in there.items():
+                yield root, key, members
 
     def copy(self) -> _ByEnd:
         """Another that has the same."""
@@ -59,6 +69,7 @@ class _ByEnd:
             elif left := tuple({*members} - {*known}):
                 there[key] = joined(known, members)
                 new.append((root, event, left))
+        self.version += bool(new)
         return new
 
 
@@ -100,13 +111,26 @@ class Reported:
     def not_early(self, outputs: list[Output], *, reported_now: bool = True) -> list[Output]:
         """The outputs that were not reported before their time; they count as reported now, unless
         they are only counted."""
-        self._drop_gone()
-        if outputs and self.flushed:
-            self._early.new(self.flushed)
-            self.flushed = []
+        if outputs:
+            self._look_up()
         if not self._early:
             return outputs
         return (self._early if reported_now else self._early.copy()).new(outputs)
+
+    def early(self) -> tuple[int, Iterator[tuple[Root, object, Membership]]]:
+        """What was reported before its time, by key, with a number that grows as that changes."""
+        self._look_up()
+        return self._early.version, self._early.all()
+
+    def report_early(self, outputs: list[Output]) -> None:
+        """Outputs were reported before their time."""
+        self._early.new(outputs)
+
+    def _look_up(self) -> None:
+        self._drop_gone()
+        if self.flushed:
+            self._early.new(self.flushed)
+            self.flushed = []
 
     def _drop_gone(self) -> None:
         if not self._gone:

@@ -8,6 +8,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -173,6 +174,19 @@ def raised(value: Any) -> Any:
             return tuple(raised(one) for one in value["t"])
         return {name: raised(one) for name, one in value["d"]} if "d" in value else NULL
     return value
+
+
+def name_of(key: Any) -> str:
+    """The text of the key that equal events share; it is the same after a restart."""
+    return json.dumps(_unordered(key))
+
+
+def _unordered(key: Any) -> Any:
+    if isinstance(key, frozenset):
+        return sorted(map(name_of, key))
+    if isinstance(key, tuple):
+        return [*map(_unordered, key)]
+    return key.__name__ if isinstance(key, type) else plain(key)
 
 
 def state_of(

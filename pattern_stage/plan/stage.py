@@ -20,7 +20,7 @@ from xscl.pattern_stage.plan.outputs import EventFound, Output, Outputs, Root, d
 from xscl.pattern_stage.plan.queries import Queries
 from xscl.pattern_stage.plan.reported import Reported
 from xscl.pattern_stage.plan.rules import SWITCHES
-from xscl.pattern_stage.plan.saved import operators_of, restore, state_of
+from xscl.pattern_stage.plan.saved import name_of, operators_of, restore, state_of
 from xscl.pattern_stage.values.terms import Slot
 
 __all__ = ["EventStage"]
@@ -77,6 +77,7 @@ class EventStage:
         self._watermark: int | None = None
         self._outputs: list[Output] = []
         self._reported = Reported()
+        self._named: tuple[int | None, dict[int, list[str]]] | None = None
         self._stopped: dict[int, str] = {}
         self._most_reported = most
 
@@ -113,6 +114,7 @@ class EventStage:
             of_root.place = self._free.pop() if self._free else len(self._roots)
             self._roots[of_root.place] = of_root
         of_root.add(member, number, feeds=feeds, reports=reports)
+        self._named = None
         self._queries.add(number, of_root.place, member)
 
     def remove(self, number: int) -> None:
@@ -123,6 +125,7 @@ class EventStage:
         self._stopped.pop(number, None)
         root = self._roots[place]
         root.remove(member, number)
+        self._named = None
         if not root.of(member) and member not in root.feeds:
             self._reported.remove(root, member)
         root.network.remove(root.operator, member)
@@ -351,7 +354,44 @@ class EventStage:
 
         restore(state["operators"], root_of, self._layout)
 
+    def early(self) -> dict[int, list[str]]:
+        """By query the names of the outputs that `flush` has reported before their time, as far as
+        the watermark has not passed them."""
+        version, outputs = self._early()
+        known = self._named
+        if known is None or version is None or known[0] != version:
+            early = dict[int, list[str]]()
+            for root, key, members in outputs:
+                name = name_of(key)
+                for number in {one for member in members for one in root.interested(member)}:
+                    early.setdefault(number, []).append(name)
+            known = self._named = version, early
+        return known[1]
+
+    def report_early(self, early: Mapping[int, Sequence[str]]) -> None:
+        """What `flush` would report now and is among these names was reported."""
+        if not early:
+            return
+        known = {number: {*names} for number, names in early.items()}
+        found = list[Output]()
+        for root, event, members in self._pending():
+            name = name_of(root.key(event))
+            there = [
+                one
+                for one in members
+                if any(name in known.get(number, ()) for number in root.interested(one))
+            ]
+            found += [(root, event, (one,)) for one in there]
+        self._report_early(found)
+
     # Inside
+
+    def _early(self) -> tuple[int | None, Iterable[tuple[Root, object, Membership]]]:
+        """What `early` names, by key; of the same number (None: not known) it is the same."""
+        return self._reported.early()
+
+    def _report_early(self, outputs: list[Output]) -> None:
+        self._reported.report_early(outputs)
 
     def _all(self) -> Iterable[tuple[int, Operator, int]]:
         for number in self._queries:

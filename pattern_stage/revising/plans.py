@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xscl.pattern_stage.algebra.nodes import Node
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.layouts import END, Layouts, TypedEvent
-from xscl.pattern_stage.plan.outputs import Output, Outputs
+from xscl.pattern_stage.plan.memberships import Membership
+from xscl.pattern_stage.plan.outputs import Output, Outputs, Root
 from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.revising.patterns import Clock
 from xscl.pattern_stage.revising.tails import ROUND, Changes, Tail, horizon_of
@@ -195,6 +196,16 @@ class RevisingPlans(EventStage):
         self._in_order.evict(watermark)
 
     # Inside
+
+    def _early(self) -> tuple[None, Iterable[tuple[Root, object, Membership]]]:
+        keys = [cast("tuple[Root, int, object, int]", one) for one in self._tail.flushed]
+        return None, [(root, key, (member,)) for root, member, key, _ in keys]
+
+    def _report_early(self, outputs: list[Output]) -> None:
+        for root, event, (member,) in outputs:
+            key = root, member, root.key(event), event[END]
+            self._tail.standing[key] = root, event, (member,)
+            self._tail.flushed.add(key)
 
     def _pending(self) -> list[Output]:
         """The outputs that `flush` would report."""

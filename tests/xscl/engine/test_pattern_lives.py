@@ -128,7 +128,7 @@ class PatternLives(RuleBasedStateMachine):
     def lift(self, stream: str) -> None:
         """What may publish to a stream puts all that read it onto a higher level."""
         name = f"lift{len(self.lifting)}"
-        text = f"SELECT x FROM Never/none->x PUBLISH {stream}"
+        text = f"SELECT a.x AS x FROM EVENT Never a PUBLISH {stream}"
         note(f"{name}: {text}")
         self.lifting.append(name)
         self.engine.subscribe(text, name=name)

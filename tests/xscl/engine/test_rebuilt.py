@@ -34,7 +34,8 @@ def looking_back(engine: xscl.Engine, state: Path) -> xscl.Engine:
 
 def lifting(engine: xscl.Engine, state: Path) -> xscl.Engine:
     for stream in "AS":
-        engine.subscribe(f"SELECT x FROM Never/none->x PUBLISH {stream}", name=f"to {stream}")
+        text = f"SELECT a.x AS x FROM EVENT Never a PUBLISH {stream}"
+        engine.subscribe(text, name=f"to {stream}")
     return engine
 
 
@@ -252,6 +253,38 @@ def test_event_queries_look_back_whatever_others_read(
                 "SELECT SUM(v) AS n FROM S GROUP BY k": [{"n": 1}, {"n": 2}, {"n": 3}],
             }.get(second, whole + expected)
         assert results == expected
+
+
+FLUSHED = [
+    "SELECT * FROM A NEXT B",
+    "SELECT x, k FROM A NEXT{$1.k = $2.k} B",
+    "SELECT COUNT(*) AS n FROM WINDOW{9}(A)",
+    "SELECT x FROM A",
+    "EVENT SEQ(A a, B b) WITHIN 30",
+    "EVENT SEQ(A a, B b, !C c) WITHIN 30",
+]
+
+
+@pytest.mark.parametrize("level", ["strong", "middle"])
+@pytest.mark.parametrize("text", FLUSHED)
+@pytest.mark.parametrize("disturb", DISTURBANCES[1:])
+def test_what_comes_after_the_input_had_ended_was_not_reported_then(
+    disturb: Disturbance, text: str, level: str, tmp_path: Path
+) -> None:
+    """Also where it is of a time before what was pending then, and is no longer pending itself."""
+    by_way: list[list[list[Any]]] = []
+    for way in (nothing, disturb):
+        state = tmp_path / way.__name__
+        engine = xscl.Engine(state, lateness=10)
+        engine.subscribe(f"{text} CONSISTENCY {level}", name="q")
+        steps = [publish(engine, [("A", 1, "a1"), ("B", 20, "b20")]), engine.flush()]
+        steps.append(publish(engine, [("A", 15, "a15"), ("C", 27, "c27")]))
+        for _ in range(2 if way is restart else 1):
+            engine = way(engine, state)
+        steps += [engine.advance(18), engine.advance(60), engine.flush()]
+        by_way.append([[one.to_dict() for one in step if one.query == "q"] for step in steps])
+        engine.close()
+    assert by_way[0] == by_way[1]
 
 
 def publish(engine: xscl.Engine, coming: Sequence[Coming]) -> list[xscl.Match]:

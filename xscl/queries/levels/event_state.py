@@ -49,6 +49,9 @@ def save(
         to[f"missed\n{of}"] = json.dumps(
             [[since, [*some.items()]] for since, some in missed.items()]
         )
+    if not plan.weak:
+        named = {name(number): names for number, names in plan.stage.early().items()}
+        to[f"early\n{of}"] = json.dumps(named)
     for chunk, text in plan.log.saved(types.name, plan.stage.slots):
         to[f"events\n{of}\n{chunk}"] = text
 
@@ -90,7 +93,16 @@ def recall(
                 plan.pending.append((type_, one.event(plan.stage.slots(type_))))
         now = _latest([json.loads(text) for text in kept.get(("mark", of), ())])
         # It was reported before.
-        plan.catch_up(now, flushed)
+        if plan.weak or ("early", of) not in kept:
+            plan.catch_up(now, flushed)
+            continue
+        plan.catch_up(now, 0)
+        early: dict[int, list[str]] = {}
+        for text in kept["early", of]:
+            for query, some in json.loads(text).items():
+                if (here := number(query)) is not None:
+                    early.setdefault(here, []).extend(some)
+        plan.stage.report_early(early)
 
 
 def _shared(of: str) -> str:
