@@ -21,7 +21,7 @@ from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.compiler.compile import automaton_of
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome
-from xscl.pattern_stage.layouts import END, NUMBER, Layouts, TypedEvent
+from xscl.pattern_stage.layouts import END, NUMBER, Layouts, TypedEvent, moments
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.outcomes import Outcomes
 from xscl.pattern_stage.pattern import Pattern
@@ -29,7 +29,7 @@ from xscl.pattern_stage.shared import Shared
 from xscl.pattern_stage.switches import checked
 from xscl.pattern_stage.values.terms import Slot
 
-__all__ = ["FOREVER", "PatternStage"]
+__all__ = ["FOREVER", "PatternStage", "settled"]
 
 _ROUND = 256
 """After so many steps all groups drop what has expired, not only those that processed events."""
@@ -332,9 +332,18 @@ class PatternStage:
         """No event before `watermark` will come any more (None: nothing is known)."""
         if watermark is None or (self._watermark is not None and watermark < self._watermark):
             return
-        self._watermark = watermark
         if self.is_empty and not self._buffered:
+            self._watermark = watermark
             return
+        self._advance(watermark)
+        self._collect()
+        if self._promised:
+            self._free()
+        self._outcomes.advance(watermark)
+
+    def _advance(self, watermark: int) -> None:
+        """Processes what the watermark has reached."""
+        self._watermark = watermark
         due = bisect_right(self._buffered, watermark, key=_time)
         self._in_order.take(self._buffered[:due], self._touched)
         del self._buffered[:due]
@@ -349,10 +358,6 @@ class PatternStage:
             group.advance(watermark)
             if isinstance(group, AutomatonGroup) and not group.immediate:
                 self._in_order.suspend(group, watermark)
-        self._collect()
-        if self._promised:
-            self._free()
-        self._outcomes.advance(watermark)
 
     def _free(self) -> None:
         """Drops runs that punctuations have closed."""
@@ -467,20 +472,35 @@ class PatternStage:
         }
         self._weak = []
         if before:
-            self.take(before)
+            self._take_again(before, settled(after, watermark))
             self.flush()
-        self.take(after)
+        self._take_again(after, watermark)
         self._immediate, self._weak = immediate, weak
         # A weak query sees all in order of time, however it came, except for what it has missed.
-        for coming in sorted((*before, *after), key=_time):
-            for group in immediate.get(coming[0], ()):
-                if group.weak:
-                    group.take(*coming)
+        for _, some in moments((*before, *after)) if weak else ():
+            for group in weak:
+                group.begin()
+            for coming in some:
+                for group in immediate.get(coming[0], ()):
+                    if group.weak:
+                        group.take(*coming)
+            for group in weak:
+                group.settle()
+                group.runs.endings.outcomes()
         self._touched |= dict.fromkeys(weak)
         self.advance(watermark)
         self._collect()
         self._outcomes.new()
         self._restore_memory(memories)
+
+    def _take_again(self, events: Iterable[TypedEvent], watermark: int | None) -> None:
+        """Takes events that were processed, up to a watermark; forgets what was reported then."""
+        for time, some in moments(events):
+            self.take(some)
+            if watermark is not None and time <= watermark:
+                self._advance(time)
+            self._collect()
+            self._outcomes.new()
 
     def _remember_missed(self, memories: defaultdict[int, Memory]) -> None:
         """Adds the events that came too late for queries."""
@@ -539,6 +559,12 @@ class PatternStage:
             self._outcomes.add(found, monotone=group.monotone)
             if group.before or group.runs.endings.undecided:
                 self._touched[group] = None
+
+
+def settled(after: Iterable[TypedEvent], watermark: int | None) -> int | None:
+    """Up to when is decided, with the watermark of now, what was so before some events came."""
+    first = min([event[END] for _, event in after], default=None)
+    return watermark if first is None or watermark is None else min(first, watermark)
 
 
 def _withdraw(events: list[TypedEvent], first: int, end: int, time: int) -> None:

@@ -13,10 +13,11 @@ from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planned, Rate
 from xscl.pattern_stage.compositions.rates import MeasuredRates
 from xscl.pattern_stage.found import Chains, Found, FoundGroup, Outcome, Result, grouped
-from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent
+from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent, moments
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.plan.outputs import Outputs
 from xscl.pattern_stage.plan.stage import EventStage
+from xscl.pattern_stage.processor import settled
 from xscl.pattern_stage.query_masks import Missed
 from xscl.pattern_stage.values.terms import Slot
 
@@ -283,10 +284,21 @@ class CompositeStage:
             else:
                 self._missed.update(Missed(memory.missed))
         if before:
-            self._take(before)
+            self._take_again(before, settled(after, watermark))
             self.flush()
-        self._take(after)
+        self._take_again(after, watermark)
         self.advance(watermark)
+        self._forget()
+
+    def _take_again(self, events: Iterable[TypedEvent], watermark: int | None) -> None:
+        """Takes events that were processed, up to a watermark; forgets what was reported then."""
+        for time, some in moments(events):
+            self._take(some)
+            if watermark is not None and time <= watermark:
+                self.advance(time)
+            self._forget()
+
+    def _forget(self) -> None:
         self.found()
         self.withdrawn()
 

@@ -13,10 +13,10 @@ from xscl.pattern_stage.automata.program import Arc, Life
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome, found_in, grouped
-from xscl.pattern_stage.layouts import END, TypedEvent
+from xscl.pattern_stage.layouts import END, TypedEvent, moments
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.pattern import Pattern
-from xscl.pattern_stage.processor import PatternStage
+from xscl.pattern_stage.processor import PatternStage, settled
 from xscl.pattern_stage.revising.group_tails import AutomatonTail, GroupTail
 from xscl.pattern_stage.revising.tails import ROUND, Changes, horizon_of
 
@@ -233,15 +233,30 @@ class RevisingStage(PatternStage):
             endings = self._of_query[number].runs.endings
             last = {(number, partition): time for partition, time in memory.reported}
             endings.reported = {**endings.reported, **last}
-        self.take(before)
         if before:
+            self._take_again(before, settled(after, watermark))
             self.flush()
-        self.take(after)
+        self._take_again(after, watermark)
         self._due = dict.fromkeys(self._groups)
         self.advance(watermark)
         if watermark is not None:
             for tail in self._tails.values():
                 tail.follow(watermark)
+        self._forget()
+
+    def _take_again(self, events: Iterable[TypedEvent], watermark: int | None) -> None:
+        """As of other stages: the base of a tail follows the events."""
+        for time, some in moments(events):
+            self.take(some)
+            if watermark is None or time > watermark:
+                continue
+            self._watermark = time
+            due, self._due = self._due, {}
+            for group in due:
+                self._tails[group].follow(time)
+            self._forget()
+
+    def _forget(self) -> None:
         self._changes.new()
         self._changes.gone()
 

@@ -371,6 +371,60 @@ def test_a_retraction_that_weak_ignores_is_one_for_others(
     engine.close()
 
 
+@pytest.mark.parametrize("disturb", DISTURBANCES)
+def test_a_weak_event_query_ignores_retractions(disturb: Disturbance, tmp_path: Path) -> None:
+    """Also that of the newest document."""
+    state = tmp_path / "state.xscl"
+    engine = xscl.Engine(state, lateness=100, revisable=True)
+    engine.subscribe("SELECT x FROM A NEXT{$1.k = $2.k} B CONSISTENCY weak", name="q")
+    publish(engine, [("A", 1, "a1")])
+    engine.retract("A", "a1")
+    engine = disturb(engine, state)
+    assert len([one for one in publish(engine, [("B", 3, "b")]) if one.query == "q"]) == 1
+    engine.close()
+
+
+MANY = {
+    "a sequence": "EVENT SEQ(A a, B b) WITHIN 100",
+    "one with its absences": "EVENT SEQ(!N n, A a, B b) WITHIN 100",
+    "one without overlaps": "EVENT SEQ(A a, B b) WITHIN 100 OUTPUT NON OVERLAPPING",
+    "a composition": "SELECT * FROM (A X; B Y) WHERE (X, Y) OCCURS WITHIN 100 s",
+    "an automaton": "AUTOMATON "
+    + json.dumps({**AUTOMATON, "within": 100, "consistency": "strong"}),
+    "an event query": "SELECT * FROM A NEXT{$1.k = $2.k} B",
+    "one of pairs": "SELECT * FROM A FOLD{$1.k = $2.k, true} B",
+    "one that selects": "SELECT x, k FROM A",
+}
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("ended", turn([True, False]))
+@pytest.mark.parametrize("level", ["strong", "middle", "weak"])
+@pytest.mark.parametrize("disturb", DISTURBANCES[1:])
+def test_matches_of_many_steps_are_not_too_many_for_one(
+    disturb: Disturbance, level: str, ended: bool, tmp_path: Path
+) -> None:
+    found_by: list[list[Any]] = []
+    for way in (nothing, disturb):
+        state = tmp_path / way.__name__
+        engine = xscl.Engine(state, lateness=0, most_matches=60, consistency=level)
+        for name, text in MANY.items():
+            engine.subscribe(text, name=name)
+        for number in range(15):
+            publish(engine, [("A", number, f"a{number}"), ("B", number + 0.5, f"b{number}")])
+        if ended:
+            engine.flush()
+        engine = way(engine, state)
+        later = publish(engine, [("A", 40, "a"), ("B", 41, "b")])
+        later += [*engine.advance(42), *engine.flush()]
+        found = [one.to_dict() for one in later if one.query in MANY]
+        found_by.append(sorted(found, key=lambda one: one["query"]))
+        assert {*MANY} <= {one.name for one in engine.subscriptions}
+        engine.close()
+    assert found_by[0] == found_by[1]
+    assert {*MANY} == {one["query"] for one in found_by[0]}
+
+
 @pytest.mark.parametrize("level", ["strong", "middle", "weak"])
 def test_what_looks_back_sees_no_retracted_document_unless_it_is_weak(level: str) -> None:
     engine = xscl.Engine(lateness=100, revisable=True, consistency="weak")

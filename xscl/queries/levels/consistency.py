@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xscl.documents.events import PLACES, PendingEvent
-from xscl.pattern_stage.layouts import END, NUMBER
+from xscl.pattern_stage.layouts import END, NUMBER, moments
 from xscl.queries.levels.event_log import EventLog
 from xscl.queries.levels.pattern_rows import PatternRows
 
@@ -95,7 +95,8 @@ class Controller:
         if self.pending:
             # That of a result which is taken back in the step that has made it.
             self.pending = [one for one in self.pending if not first <= one[1][NUMBER] < end]
-        self.stage.withdraw(first, end, time)
+        if not self.weak:
+            self.stage.withdraw(first, end, time)
 
     def found(self) -> Any:
         """What the stage has found since the last call."""
@@ -174,7 +175,8 @@ class PlanController(Controller):
     def withdraw(self, document: int, time: int) -> None:
         """Drops the events of a document, also as they are kept over a restart."""
         Controller.withdraw(self, document, time)
-        self.log.withdraw(document << PLACES, (document + 1) << PLACES, time)
+        if not self.weak:
+            self.log.withdraw(document << PLACES, (document + 1) << PLACES, time)
 
     def advance(self, watermark: int | None) -> None:
         """Drops the events that time has passed, where no snapshot needs them."""
@@ -183,6 +185,20 @@ class PlanController(Controller):
         self.stage.advance(watermark)
         if passed and self.snapshot is None:
             self.evict()
+
+    def resume(self, watermark: int | None) -> None:
+        """Takes pending events that were processed before; forgets what was reported then."""
+        events, self.pending = self.pending, []
+        for time, some in moments(events):
+            self.take(some)
+            if self.weak:
+                self.advance(time)
+                self.stage.flush()
+            elif watermark is not None:
+                self.advance(min(time, watermark))
+            self.found()
+        self.advance(watermark)
+        self.found()
 
     def evict(self) -> None:
         """Drops the log of events that time has passed, once a snapshot has them."""

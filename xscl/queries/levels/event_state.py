@@ -93,12 +93,13 @@ def recall(
                 plan.pending.append((type_, one.event(plan.stage.slots(type_))))
         now = _latest([json.loads(text) for text in kept.get(("mark", of), ())])
         # It was reported before.
-        if plan.weak or ("early", of) not in kept:
+        if not plan.weak and ("early", of) not in kept:
+            # The file is of a version that did not write it.
             plan.catch_up(now, flushed)
             continue
-        plan.catch_up(now, 0)
+        plan.resume(now)
         early: dict[int, list[str]] = {}
-        for text in kept["early", of]:
+        for text in kept.get(("early", of), ()):
             for query, some in json.loads(text).items():
                 if (here := number(query)) is not None:
                     early.setdefault(here, []).extend(some)

@@ -285,7 +285,10 @@ class Levels:
         """The controllers of event queries, each with its name in a state file and the types that
         it reads."""
         for place, level in enumerate(self.all):
-            read: dict[PlanController, set[EventType]] = {level.plan: set()}
+            # Also those whose queries have just been put onto another level.
+            read: dict[PlanController, set[EventType]] = {
+                plan: set() for plan in (level.plan, *level.middle_plans.values())
+            }
             for query in self.events:
                 if query.level == place and not query.weak:
                     read.setdefault(self.plan(query, query.number), set()).update(query.types)
