@@ -53,7 +53,7 @@ class Engine(Subscribing, Publishing, Answers):
         """Closes the engine; what is asked of it afterwards raises StateError.
 
         A state file is complete already, but for which callbacks have returned, and for what
-        `commit_every` lets wait.
+        `commit_every` lets wait: that is written and handed over before.
         """
         self._transactions.close()
 

@@ -6,7 +6,7 @@ closes the engine, since what is in memory is then neither as it was before nor 
 state file is as it was before the call, and an engine in memory has to be made again.
 
 With a group commit, transactions are written some at a time, and what they found is handed over
-when they are.
+when they are, in their order.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from xscl.durable.group_commit import GroupCommit
 from xscl.durable.points import at, look
+from xscl.engine.handovers import PATIENCE, HandOvers
 from xscl.errors import DocumentError, QueryStopped, StateError, XSCLError
 from xscl.evaluation.deliveries import Delivery
 from xscl.garbage import paused
@@ -120,6 +121,7 @@ class Transactions:
         self._asking = _Asking(self._lock, self._check_open)
         self._depth = 0
         self._postponed: list[Outgoing] = []
+        self._written = HandOvers(self._hand_over, self.streams.waiting)
         self._group: GroupCommit | None = None
         self._closed: str | None = None
 
@@ -263,11 +265,13 @@ class Transactions:
                         raise
                     finally:
                         self._depth -= 1
-                        change.begun = bool(self._postponed)
-                        postponed = self._take_postponed()
+                        change.begun = bool(self._postponed) or self._written.pending
+                        if not self._depth and self._group is None:
+                            postponed, self._postponed = self._postponed, []
             finally:
                 for outgoing in postponed:
                     self._hand_over(outgoing)
+                self._hand_over_written(PATIENCE)
                 change.begun = False
 
     def keep(self, outgoing: Outgoing) -> Outgoing:
@@ -291,29 +295,35 @@ class Transactions:
         self._hand_over(outgoing)
         for stop in outgoing.stops:
             _report("on_stop", self._on_stop, stop)
-        if self._group is not None:
-            self._hand_over_postponed()
+        self._hand_over_written(PATIENCE)
 
-    def commit(self) -> None:
-        """Writes what waits for a group commit, and hands over what waits for that; within a
-        `transaction`, and when the engine is closed, it does nothing."""
+    def commit(self, patience: float | None = None) -> None:
+        """Writes what waits for a group commit, and hands over what waits for that, or waits, with
+        `patience`, until another thread has; within a `transaction`, and when the engine is closed,
+        it does nothing."""
         with self.whole() as change:
             with self._lock:
                 if self.keeper is None or self._depth or self._closed is not None:
                     return
                 change.begun = True
                 self._write(self.keeper)
-            self._hand_over_postponed()
+            self._hand_over_written(patience)
 
     def close(self) -> None:
         """Closes the engine when the state file is complete, but for which callbacks have
-        returned; twice does no harm."""
-        if self.keeper is not None:
-            while self._postponed and not self._depth and self._closed is None:
-                self.commit()
+        returned, and all that is in it is handed over; twice does no harm."""
+        while not self._closed_whole():
+            self.commit()
+
+    def _closed_whole(self) -> bool:
+        """Closes the engine, unless something has to be handed over before."""
         with self._lock:
             if self._closed is not None:
-                return
+                return True
+            # Asked under the lock: what another call adds meanwhile is seen, too.
+            left = self._group is not None and (self._written.pending or self._postponed)
+            if left and not self._depth:
+                return False
             at("before close")
             try:
                 if self.keeper is not None:
@@ -321,6 +331,7 @@ class Transactions:
                     self.keeper.file.tidy()
             finally:
                 self._end("the engine is closed; make a new one")
+            return True
 
     def _hand_over(self, outgoing: Outgoing) -> None:
         at("before delivery")
@@ -339,18 +350,15 @@ class Transactions:
             self.keeper.delivered(outgoing.numbers)
             self.keeper.delivered(waiting.number for _, waiting in outgoing.again)
 
-    def _hand_over_postponed(self) -> None:
+    def _hand_over_written(self, patience: float | None) -> None:
+        """Hands over what a group commit has written."""
+        if self._group is None:
+            return
         with self._lock:
-            postponed = self._take_postponed()
-        for outgoing in postponed:
-            self._hand_over(outgoing)
-
-    def _take_postponed(self) -> list[Outgoing]:
-        """What waited for a transaction that is written now."""
-        if self._depth or (self._group is not None and self._group.waits):
-            return []
-        postponed, self._postponed = self._postponed, []
-        return postponed
+            if self._depth:
+                # Within a transaction: a callback may wait for the lock that this thread has.
+                return
+        self._written.hand_over(patience)
 
     def _check_open(self) -> None:
         if self._closed is not None:
@@ -367,6 +375,9 @@ class Transactions:
         keeper.commit()
         if self._group is not None:
             self._group.written()
+            postponed, self._postponed = self._postponed, []
+            if postponed:
+                self._written.put(postponed)
 
     def _write_late(self) -> None:
         """Writes what has waited for long enough, on a thread that nobody waits for."""
@@ -375,12 +386,12 @@ class Transactions:
                 group = self._group
                 due = group is not None and self._closed is None and group.is_due()
             if due:
-                self.commit()
+                self.commit(patience=0)
             else:
                 # Another call may have written, and have handed nothing over.
                 with self.whole() as change:
                     change.begun = True
-                    self._hand_over_postponed()
+                    self._hand_over_written(patience=0)
         except BaseException:
             # It has closed the engine, which says so to the next call.
             log.exception("the state cannot be written")

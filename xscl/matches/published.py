@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
+from collections.abc import Collection
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -36,15 +37,18 @@ class MatchStream:
     it.  `len()` is the number of buffered matches.  Where there are 1,000, the publishing thread
     waits until one is read, or the stream is closed or dropped.  So close or drop a stream that you
     no longer read, and read several streams in a thread each.  The publishing thread does not wait
-    for a reader (the thread that opened it, or read last) that is itself or has ended: then the
-    buffer has no bound.  Threads and tasks may share an iterator: each match then goes to one of
-    them.  Waiting for a match in the thread that publishes, or by `for` in an event loop's, would
-    wait for itself.
+    for a reader (the thread that opened it, or read last) that is itself, has ended, or waits in
+    `commit` or `close` of the engine: then the buffer has no bound.  Threads and tasks may share an
+    iterator: each match then goes to one of them.  Waiting for a match in the thread that
+    publishes, or by `for` in an event loop's, would wait for itself.
     """
 
-    def __init__(self, name: str, awaited: set[MatchStream]) -> None:
+    def __init__(
+        self, name: str, awaited: set[MatchStream], waiting: Collection[threading.Thread]
+    ) -> None:
         self.name = name
         self._awaited = awaited
+        self._waiting = waiting
         self._matches: deque[Match] = deque()
         self._turns: set[asyncio.Future[None]] = set()
         self._closed = False
@@ -143,7 +147,9 @@ class MatchStream:
         self.close()
 
     def _is_read_elsewhere(self) -> bool:
-        return self._reader is not threading.current_thread() and self._reader.is_alive()
+        if self._reader is threading.current_thread() or self._reader in self._waiting:
+            return False
+        return self._reader.is_alive()
 
     def _next(self) -> Match:
         if len(self._matches) == _BUFFERED:
@@ -175,6 +181,8 @@ class Streams:
         self._open: dict[str, list[weakref.ref[MatchStream]]] = {}
         self._awaited: set[MatchStream] = set()
         self._lock = threading.RLock()
+        self.waiting: set[threading.Thread] = set()
+        """The threads that wait until matches are handed over, and read none meanwhile."""
 
     @property
     def are_open(self) -> bool:
@@ -187,7 +195,7 @@ class Streams:
 
     def open(self, name: str) -> MatchStream:
         """A new iterator over the stream of a name."""
-        stream = MatchStream(name, self._awaited)
+        stream = MatchStream(name, self._awaited, self.waiting)
         with self._lock:
             for other in list(self._open):
                 self._living(other)

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,152 @@ def test_a_transaction_is_never_written_in_part(tmp_path: Path) -> None:
                 assert written(path, tmp_path / f"{number}.duckdb") == (0, 0)
         engine.commit()
         assert written(path, tmp_path / "after.duckdb") == (3, 0)
+
+
+def test_all_is_handed_over_in_the_order_of_commits_and_never_two_at_once(tmp_path: Path) -> None:
+    reported: list[str] = []
+    together: list[str] = []
+    one_at_a_time = threading.Lock()
+
+    def take(match: xscl.Match) -> None:
+        if not one_at_a_time.acquire(blocking=False):
+            together.append(match.id)
+            return
+        # Longer than a delay: the next group is written meanwhile.
+        time.sleep(0.004)
+        reported.append(match.id)
+        one_at_a_time.release()
+
+    with (
+        ThreadPoolExecutor(1) as pool,
+        xscl.Engine(tmp_path / "state.duckdb", commit_every=0.002) as engine,
+    ):
+        engine.subscribe("SELECT x FROM S//a->x PUBLISH all", name="all", on_match=take)
+        read = pool.submit(list, engine.stream("all"))
+        found = [
+            match.id
+            for number in range(120)
+            for match in engine.publish("S", "<a/>", id=f"{number}", timestamp=number)
+        ]
+        engine.close()
+        # What is handed over after this is lost.
+        reported = [*reported]
+    assert (together, reported) == ([], found)
+    assert [match.id for match in read.result()] == found
+
+
+def test_close_waits_for_a_callback_in_another_thread(tmp_path: Path) -> None:
+    reported: list[str] = []
+    first, closing = threading.Event(), threading.Event()
+
+    def take(match: xscl.Match) -> None:
+        first.set()
+        assert closing.wait(300)
+        time.sleep(0.05)
+        reported.append(match.id)
+
+    with xscl.Engine(tmp_path / "state.duckdb", commit_every=0.01) as engine:
+        engine.subscribe(PAIR, name="pair", on_match=take)
+        found = [match.id for match in publish(engine)]
+        assert first.wait(300)
+        found += [match.id for match in engine.publish("S", "<b>1</b>", id="c", timestamp=9)]
+        closing.set()
+        engine.close()
+        assert reported == found
+    assert len(found) == 4
+
+
+MANY = "<r>" + "<a/>" * 1500 + "</r>"
+
+
+@pytest.mark.parametrize("ending", ["commit", "close"])
+def test_who_reads_a_stream_may_end_what_another_thread_hands_over(
+    tmp_path: Path, ending: str
+) -> None:
+    """A full buffer makes no thread wait for a reader who waits for that thread."""
+    with xscl.Engine(tmp_path / "state.duckdb", commit_every=0.01) as engine:
+        engine.subscribe("SELECT x FROM S//a->x PUBLISH all", name="all")
+        stream = engine.stream("all")
+        found = [match.id for match in engine.publish("S", MANY)]
+        while len(stream) < 1000:
+            time.sleep(0.01)
+        getattr(engine, ending)()
+        assert len(found) == len(stream) == 1500
+        assert [next(stream).id for _ in found] == found
+
+
+def test_who_publishes_may_hold_a_lock_that_a_callback_wants(tmp_path: Path) -> None:
+    reported: list[str] = []
+    lock = threading.RLock()
+
+    def take(match: xscl.Match) -> None:
+        with lock:
+            reported.append(match.id)
+
+    with xscl.Engine(tmp_path / "state.duckdb", commit_every=0.001) as engine:
+        engine.subscribe("S//a", name="all", on_match=take)
+        found = list[str]()
+        with lock:
+            for number in range(4):
+                found += [match.id for match in engine.publish("S", "<a/>", id=f"{number}")]
+                time.sleep(0.02)
+        engine.commit()
+        assert reported == found
+
+
+def test_a_callback_may_publish_commit_and_close(tmp_path: Path) -> None:
+    """What it publishes comes after what is being handed over."""
+    path, reported = tmp_path / "state.duckdb", list[str]()
+    with xscl.Engine(path, commit_every="1 h") as engine:
+
+        def take(match: xscl.Match) -> None:
+            reported.append(match.documents[0])
+            if match.documents[0] == "0":
+                engine.publish("S", "<a/>", id="new", timestamp=9)
+                engine.commit()
+            if match.documents[0] == "new":
+                engine.close()
+
+        engine.subscribe("S//a", name="all", on_match=take)
+        for number in range(3):
+            engine.publish("S", "<a/>", id=f"{number}", timestamp=number)
+        engine.commit()
+        assert reported == ["0", "1", "2", "new"]
+        with pytest.raises(xscl.StateError, match="is closed"):
+            engine.publish("S", "<a/>")
+    assert written(path, tmp_path / "copy.duckdb")[0] == 4
+
+
+@pytest.mark.parametrize("every", ["1 h", None])
+def test_what_a_callback_raises(
+    tmp_path: Path, every: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error is reported; all else closes the engine, and the next one hands over the rest."""
+    path, reported = tmp_path / "state.duckdb", list[str]()
+
+    def take(match: xscl.Match) -> None:
+        reported.append(match.documents[0])
+        if match.documents[0] != "2":
+            raise SystemExit if match.documents[0] == "1" else ValueError
+
+    def publish_three(engine: xscl.Engine) -> None:
+        engine.publish_many([{"id": f"{n}", "timestamp": n, "xml": "<a/>"} for n in range(3)])
+        engine.commit()
+
+    with xscl.Engine(path, commit_every=every) as engine:
+        engine.subscribe("S//a", name="all", on_match=take)
+        with pytest.raises(SystemExit):
+            publish_three(engine)
+        assert reported == ["0", "1"]
+        assert "raised on match" in caplog.text
+        with pytest.raises(xscl.StateError, match="broken off"):
+            engine.publish("S", "<a/>")
+    again: list[str] = []
+    with xscl.Engine(path) as engine:
+        engine.subscribe(
+            "S//a", name="all", on_match=lambda found: again.append(found.documents[0])
+        )
+    assert again == ["0", "1", "2"]
 
 
 END = """

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
 
 import xscl
 
@@ -41,8 +44,10 @@ def test_threads_publish_together() -> None:
     assert all(name.startswith("publisher") for name in by)
 
 
-def test_a_callback_may_wait_for_another_thread() -> None:
-    with xscl.Engine() as engine, ThreadPoolExecutor(1) as pool:
+@pytest.mark.parametrize("every", [None, 0.001])
+def test_a_callback_may_wait_for_another_thread(tmp_path: Path, every: float | None) -> None:
+    state = tmp_path / "state.duckdb" if every else None
+    with ThreadPoolExecutor(1) as pool, xscl.Engine(state, commit_every=every) as engine:
         found: list[xscl.Match] = []
 
         def ask(match: xscl.Match) -> None:
@@ -53,6 +58,7 @@ def test_a_callback_may_wait_for_another_thread() -> None:
         engine.subscribe(PAIR, on_match=ask)
         engine.publish("S", "<a>1</a>", id="a")
         engine.publish("S", "<b>1</b>", id="b")
+        engine.commit()
         assert [match.documents for match in found] == [("a", "c")]
 
 
