@@ -1,12 +1,14 @@
 """Matches to a webhook: a POST for each, of JSON or a form of one's own.
 
 `Idempotency-Key` is the match's id, the same at every try, so that the receiver can recognise a
-second try from a second match.  What the receiver refuses for reasons of its own (most of 4xx) is
-said to be refused; a redirect is not followed.
+second try from a second match; that the match is taken back has a key of its own.  What the
+receiver refuses for reasons of its own (most of 4xx) is said to be refused; a redirect is not
+followed.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field
 
@@ -61,11 +63,12 @@ class Webhook:
         return cls(to.url, tuple(fields), httpcore.ConnectionPool(proxy=proxy), form)
 
     def __call__(self, match: str, body: bytes) -> None:
-        """Posts one match."""
+        """Posts one match, or that it is taken back."""
+        key = f"{match}-retract" if "retract" in json.loads(body) else match
         content = body if self.form is None else self.form(body)
         headers = [
             *self.headers,
-            (b"Idempotency-Key", match.encode("ascii")),
+            (b"Idempotency-Key", key.encode("ascii")),
             (b"Content-Length", str(len(content)).encode("ascii")),
         ]
         try:

@@ -30,9 +30,10 @@ _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 
 _MEMBERS = (
     *("id", "query", "stream", "time", "documents", "streams", "nodes", "bindings", "values"),
-    *("result", "match"),
+    *("result", "retract", "match"),
 )
-"""What a body may name: the members of a match, and all of it."""
+"""What a body may name: the members of a match, the id of one that is taken back, which has no
+other members than its query and stream, and all of it."""
 
 
 class _Form(Template):

@@ -362,6 +362,40 @@ def test_an_edited_item_takes_back_what_it_was(server: Server, folder: Path) -> 
     assert gone["retract"] == second["id"]
 
 
+@pytest.mark.parametrize("form", [None, '{"new": "$id", "back": "$retract", "of": "$query"}'])
+def test_a_webhook_tells_a_match_that_is_taken_back_from_the_match(
+    server: Server, folder: Path, form: str | None
+) -> None:
+    """A receiver that takes each key once gets both, whatever the form."""
+    (folder / "q.xscl").write_text("-- name: sea\nS/item[contains(title, 'sea')]")
+    taken: dict[bytes, dict[str, object]] = {}
+
+    def hook(request: Request) -> Reply:
+        taken.setdefault(request.headers["idempotency-key"], json.loads(request.body))
+        return Reply(204)
+
+    server.site["/hook"] = hook
+    server.site["/r"] = Reply(body=rss())
+    options = ["--revisable", "S", "--consistency", "middle", "--every", "1 s", "--state", "s.db"]
+    options += ["--webhook", server.url("/hook"), "-o", "m.jsonl"]
+    if form is not None:
+        (folder / "form.json").write_text(form)
+        options += ["--webhook-body", "form.json"]
+    for hour, title in enumerate(("the sea", "the lake"), 12):
+        server.site["/s"] = Reply(body=rss(channel=item("1", title, "10:00:00")))
+        done = once(server, folder, *options, around=partial(at_hour, hour))
+        assert done.returncode == 0, done.stderr
+    match, back = [json.loads(line) for line in (folder / "m.jsonl").read_text().splitlines()]
+    assert back["retract"] == match["id"]
+    expected = {match["id"]: match, f"{match['id']}-retract": back}
+    if form is not None:
+        expected = {
+            key: {"new": one.get("id"), "back": one.get("retract"), "of": "sea"}
+            for key, one in expected.items()
+        }
+    assert {key.decode(): body for key, body in taken.items()} == expected
+
+
 def test_an_item_that_has_left_its_feed_takes_back_its_match(server: Server, folder: Path) -> None:
     (folder / "q.xscl").write_text("-- name: all\nS/item")
     items = [item(guid, f"post {guid}", f"1{guid}:00:00") for guid in "321"]
