@@ -238,8 +238,8 @@ class Report(Terminal):
             kept[place] = envelope
 
     def found(self, matches: int) -> None:
-        """Adds matches, and shows how far the run is.  Raises OSError if a dead letter could not be
-        written."""
+        """Adds matches, with those that are taken back, and shows how far the run is.  Raises
+        OSError if a dead letter could not be written."""
         if self._unwritten is not None:
             raise self._unwritten
         self.matches += matches

@@ -299,23 +299,34 @@ class _Run:
     def _write_feed(self, form: str, output: str | None, title: str) -> None:
         """Writes the newest matches as one feed, at the end."""
         write, update = FEED_FORMS[form]
-        batches = ([envelope for envelope, _ in some] for some in self.batches)
-        found = (match for some in batches for match in self._matches(some))
+
+        def found() -> Iterator[Match]:
+            for some in self.batches:
+                matches = self._matches([envelope for envelope, _ in some])
+                self.report.found(len(matches))
+                yield from matches
+
         if output is not None and not in_place(output):
-            self.report.found(update(found, output, title=title))
+            update(found(), output, title=title)
         else:
             with (
                 contextlib.nullcontext(sys.stdout)
                 if output is None
                 else written_whole(output) as to
             ):
-                self.report.found(write(found, to, title=title))
+                write(found(), to, title=title)
 
     def _keep_feed(self, form: str, output: str, title: str) -> None:
         """Keeps the newest matches in the feed of a file, which has each once: an entry whose id
         it holds is not written again."""
         _, update = FEED_FORMS[form]
-        self._each(lambda found: update(self._matches(found), output, title=title))
+
+        def keep(found: Envelopes) -> int:
+            matches = self._matches(found)
+            update(matches, output, title=title)
+            return len(matches)
+
+        self._each(keep)
 
     def _each(self, deal: Callable[[Envelopes], int]) -> None:
         """Deals with one batch after another, each in a transaction: its matches are written before

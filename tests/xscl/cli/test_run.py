@@ -558,6 +558,10 @@ def test_documents_are_taken_back_in_events_files(tmp_path: Path, level: str) ->
     assert back == ([["p1", "p2"]] if level == "middle" else [])
     told_of = "2 matches, 1 taken back" if back else "1 match"
     assert f"4 documents, 1 skipped (1 unknown), {told_of}, " in done.stderr
+    for n, more in enumerate(([], ["-o", "feed"], ["-o", "kept", "--state", "s.duckdb"])):
+        form = ("--format", ("atom", "jsonfeed")[n % 2])
+        of_feed = xscl(*common, "--revisable", "S", *form, *more, at=tmp_path).stderr
+        assert f"4 documents, 1 skipped (1 unknown), {told_of}, " in of_feed
     shown = xscl(*common, "--revisable", "S", "--format", "text", at=tmp_path).stdout
     assert shown.count("Z taken back q1  a price “10”, 1 second later b price “99”") == len(back)
     refused = xscl(*common, "--strict", at=tmp_path)
