@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xscl.files.named import named
@@ -65,17 +64,17 @@ def line_writer(
     if output is not None and keeper is not None and not in_place(output):
         from xscl.durable.output_file import OutputFile
 
-        file = OutputFile(output, keeper.written(str(Path(output).absolute())), add=add)
+        file = OutputFile(output, keeper.written(output), add=add)
         keeper.sync_before(file.sync)
         stack.callback(file.close)
         # What waits to be written says how long the file is: first that, then it is closed.
         stack.callback(engine.commit)
         with engine.transaction():
-            keeper.wrote(file.path, file.length)
+            keeper.wrote(output, file.length)
 
         def write_once(matches: Sequence[Match]) -> None:
             file.write(lines(matches))
-            keeper.wrote(file.path, file.length)
+            keeper.wrote(output, file.length)
 
         return write_once
     if output is not None and add:
@@ -173,7 +172,7 @@ def is_replaced(output: str, form: str, keeper: Keeper | None) -> bool:
     on."""
     if form in FEED_FORMS:
         return False
-    return form == "counts" or keeper is None or keeper.written(os.path.abspath(output)) is None
+    return form == "counts" or keeper is None or keeper.written(output) is None
 
 
 def fate_of(output: str, *, dropped: bool, replaced: bool, was_there: bool) -> str:

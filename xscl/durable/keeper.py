@@ -7,6 +7,7 @@ what was evicted the intake notes.  Queries are noted as they come and go.
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -30,6 +31,7 @@ from xscl.durable.changes import (
 )
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
+from xscl.files.ends import key_of
 from xscl.polling.relations import Changes as FeedChanges
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.pattern_levels import Saved
@@ -127,6 +129,7 @@ class Keeper:
         self._delivered: list[int] = []
         self._lock = threading.Lock()
         self._syncs: list[Callable[[], None]] = []
+        self._outputs: dict[str, str] = {}
         self.undelivered: dict[str, list[Undelivered]] = {}
         for waiting in file.undelivered(CALLBACK):
             self.undelivered.setdefault(waiting.query, []).append(waiting)
@@ -239,12 +242,28 @@ class Keeper:
             self.changes.sources_read.add(source)
 
     def written(self, path: str) -> int | None:
-        """How many bytes of a file earlier runs have written."""
-        return self.file.outputs().get(path)
+        """How many bytes of a file earlier runs have written, by whatever path of it."""
+        return self.file.outputs().get(self._kept_as(path))
 
     def wrote(self, path: str, length: int) -> None:
         """So many bytes of a file are written."""
-        self.changes.outputs[path] = length
+        self.changes.outputs[self._kept_as(path)] = length
+
+    def _kept_as(self, path: str) -> str:
+        """The path under which the state file has a file, or is to have it."""
+        if (known := self._outputs.get(path)) is not None:
+            return known
+        key, size = key_of(path), os.path.getsize(path) if os.path.exists(path) else 0
+        # Earlier versions kept paths as they were given, and perhaps several of one file: then the
+        # length that was noted last is the greatest which the file has.
+        same = {
+            kept: (length <= size, length)
+            for kept, length in self.file.outputs().items()
+            if key_of(kept) == key
+        }
+        kept = max(same, key=same.__getitem__) if same else os.path.realpath(path)
+        self._outputs[path] = kept
+        return kept
 
     def sync_before(self, sync: Callable[[], None]) -> None:
         """Before a transaction is written, `sync` is called: it forces to the disk what the

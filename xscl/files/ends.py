@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 
 from xscl.errors import XSCLError
 
-__all__ = ["End", "refuse_shared"]
+__all__ = ["End", "key_of", "refuse_shared"]
 
 Key = str | tuple[int, int]
 
@@ -35,7 +35,7 @@ def refuse_shared(outputs: Sequence[End], inputs: Sequence[End]) -> None:
     """Raises XSCLError where an output is an input, is among inputs, or is another output."""
     written: dict[Key, End] = {}
     for output in outputs:
-        key = _key(output.path)
+        key = key_of(output.path)
         if key is not None and (other := written.setdefault(key, output)).said != output.said:
             raise _refused(output, "is the same file as", other)
     for read in inputs if written else ():
@@ -60,7 +60,7 @@ def _refused(one: End, how: str, other: End) -> XSCLError:
     )
 
 
-def _key(path: str) -> Key | None:
+def key_of(path: str) -> Key | None:
     """A key that all names of a file share; None for a device, which has no content."""
     try:
         found = os.stat(path)

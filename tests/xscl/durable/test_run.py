@@ -84,6 +84,33 @@ def test_a_file_that_lacks_what_was_written_is_refused(folder: Path) -> None:
     assert "out.jsonl is not there" in xscl(*DURABLE, at=folder).stderr
 
 
+@pytest.mark.parametrize("older", [False, True])
+def test_a_file_is_one_by_whatever_path(folder: Path, undisturbed: str, older: bool) -> None:
+    """Also in a state file of an `older` version, which had each path as it was given."""
+    (folder / "sub").mkdir()
+    (folder / "link.jsonl").symlink_to("out.jsonl")
+    (folder / "here").symlink_to(folder)
+    runs = {
+        "here/out.jsonl": "before commit:5",
+        "./out.jsonl": "after output:2",
+        "sub/../out.jsonl": "before commit:3",
+        "link.jsonl": "after commit:2",
+        str(folder / "out.jsonl"): "",
+    }
+    for path, crash in runs.items():
+        done = xscl(*RUN, "--state", "s.duckdb", "-o", path, at=folder, crash=crash)
+        assert done.returncode == (-signal.SIGKILL if crash else 0), done.stderr
+        if older and crash:
+            with duckdb.connect(folder / "s.duckdb") as connection:
+                # What a run had noted that named, and emptied, the file in another way.
+                other = str(folder / "here" / "link.jsonl")
+                connection.execute("DELETE FROM outputs WHERE path = ?", [other])
+                connection.execute("UPDATE outputs SET path = ?", [str(folder / path)])
+                connection.execute("INSERT INTO outputs VALUES (?, 0)", [other])
+    assert done.stderr.splitlines()[-1].endswith("out.jsonl: added to")
+    assert (folder / "out.jsonl").read_text() == undisturbed
+
+
 def test_a_file_that_has_grown_is_read_on(folder: Path, undisturbed: str) -> None:
     (folder / "e.jsonl").write_text(events(range(170)) + '{"id": "d170", "time')
     done = xscl(*DURABLE, at=folder)
