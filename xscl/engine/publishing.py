@@ -28,7 +28,7 @@ from xscl.times import DAY, from_timestamp, now, to_seconds, too_far
 if TYPE_CHECKING:
     from xscl.engine.arcs import ArcsOf
     from xscl.language.automata.description import Arc
-    from xscl.matches.match import Match
+    from xscl.matches.match import Match, Retraction
     from xscl.matches.published import MatchStream
 
 __all__ = ["Publishing"]
@@ -154,17 +154,17 @@ class Publishing(EngineParts):
     @overload
     def run(
         self, envelopes: object, *, batch: int = 1000, grouped: Literal[True]
-    ) -> Iterator[MatchGroup]: ...
+    ) -> Iterator[MatchGroup | Retraction]: ...
 
     def run(
         self, envelopes: object, *, batch: int = 1000, grouped: bool = False
-    ) -> Iterator[Match] | Iterator[MatchGroup]:
+    ) -> Iterator[Match] | Iterator[MatchGroup | Retraction]:
         """Publishes documents in batches, lazily, and flushes; yields the matches as they are
-        found, or `grouped` those of the same documents together."""
+        found, or `grouped` those of the same documents together, after what is taken back."""
         for some in in_batches(envelopes_of(envelopes), batch):
-            yield from self._publish(some, grouped=grouped)
+            yield from _one_by_one(self._publish(some, grouped=grouped))
         if self.waits:
-            yield from self._publish([], grouped=grouped, ended=True)
+            yield from _one_by_one(self._publish([], grouped=grouped, ended=True))
         else:
             self._end()
 
@@ -443,6 +443,13 @@ class Publishing(EngineParts):
             raising=raising,
             to_callbacks=to_callbacks,
         )
+
+
+def _one_by_one(found: Matches | MatchGroups) -> Iterator[Any]:
+    """What publishing found: matches, or what groups take back and then the groups."""
+    if isinstance(found, MatchGroups):
+        yield from found.retractions
+    yield from found
 
 
 def _kind(envelope: Envelope) -> frozenset[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.drawn import seeded, times
 from tests.xscl.engine.three_ways import in_three_ways
-from xscl import DocumentError, Engine, Match, Strategies, XSCLError
+from xscl import DocumentError, Engine, Match, MatchGroup, Strategies, XSCLError
 
 QUERIES = """
 -- name: filter
@@ -130,6 +130,43 @@ def test_as_if_they_had_never_come(number: int, tmp_path: Path) -> None:
         found += again.flush()
         assert again.skipped.total == 0
     assert said(found) == expected
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("number", range(times(12)))
+def test_a_run_in_groups_takes_back_what_a_run_does(number: int) -> None:
+    draw = seeded("retractions in groups", number)
+    lines, _ = life(draw)
+    size = draw.choice([1, 1, 2, 5, 100])
+    histories: list[dict[tuple[str, str], list[bool]]] = []
+    for grouped in (False, True):
+        history: dict[tuple[str, str], list[bool]] = {}
+        with engine(revisable=True, consistency="middle") as one:
+            way: Any = one.run(lines, batch=size, grouped=grouped)
+            for each in way:
+                for match in each.matches() if isinstance(each, MatchGroup) else [each]:
+                    history.setdefault((match.query, match.id), []).append(match.retracts)
+        # Each match comes, is taken back, and comes again, one after the other.
+        assert all(one == [n % 2 == 1 for n in range(len(one))] for one in history.values())
+        histories.append(history)
+    alone, together = histories
+    if size == 1:
+        assert alone == together
+    # What comes and goes in steps of one batch is in no group.
+    standing = [{key for key, one in each.items() if not one[-1]} for each in histories]
+    assert standing[0] == standing[1]
+
+
+def test_a_run_in_groups_yields_what_it_takes_back_before_its_groups() -> None:
+    lines = [
+        {"stream": "S", "id": "a", "timestamp": 1, "xml": "<i/>"},
+        {"stream": "S", "retract": "a"},
+        {"stream": "S", "id": "b", "timestamp": 2, "xml": "<i/>"},
+    ]
+    with Engine(revisable=True, consistency="middle") as one:
+        one.subscribe("S/i", name="q")
+        found = [(each.retracts, each.documents) for each in one.run(lines, batch=1, grouped=True)]
+    assert found == [(False, ("a",)), (True, ("a",)), (False, ("b",))]
 
 
 def test_what_cannot_be_retracted() -> None:

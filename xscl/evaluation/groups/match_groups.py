@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, islice, repeat
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, ClassVar, Protocol, overload
 
 from msgspec import Struct
 
@@ -158,6 +158,9 @@ class MatchGroup(Struct, frozen=True, eq=False):
     _range: Range
     _number: int
     queries: Sequence[str]
+
+    retracts: ClassVar[bool] = False
+    """What is taken back is in no group."""
 
     def __repr__(self) -> str:
         matches, queries = counted(self.count, "match"), counted(len(self.queries), "query")
