@@ -39,6 +39,10 @@ class Outcomes:
     def add_early(self, early: list[Outcome]) -> None:
         """Matches are reported before their time."""
         self._done += early
+        self.know_early(early)
+
+    def know_early(self, early: list[Outcome]) -> None:
+        """Matches were reported before their time."""
         self._early += early
 
     def adopt(self, other: Outcomes) -> None:

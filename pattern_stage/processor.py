@@ -383,6 +383,14 @@ class PatternStage:
         """Reports what would be reported if no further event came; the watermark stays."""
         self._outcomes.add_early(self._pending())
 
+    def report_early(self, numbers: Collection[int]) -> None:
+        """What `flush` would report now of some queries was reported."""
+        early = [
+            one._replace(numbers=tuple([number for number in one.numbers if number in numbers]))
+            for one in self._pending()
+        ]
+        self._outcomes.know_early([one for one in early if one.numbers])
+
     def pending(self) -> dict[int, tuple[int, int]]:
         """How many matches of each query `flush` would report now, and the time when the last of
         them is known; nothing changes."""

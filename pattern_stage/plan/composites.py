@@ -7,7 +7,7 @@ Events retained are all that there is to know: after a restart they are processe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from xscl.pattern_stage.bounds import MOST
 from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planned, Rate
@@ -221,6 +221,11 @@ class CompositeStage:
         """Reports what would be reported if no further event came; the watermark stays."""
         for stage in self._stages:
             stage.flush()
+
+    def report_early(self, numbers: Collection[int]) -> None:
+        """What `flush` would report now of some queries was reported."""
+        for stage in self._stages:
+            stage.report_early(dict.fromkeys(numbers))
 
     def promise(self, types: Mapping[int, int]) -> None:
         """Nothing is dropped for it."""

@@ -7,7 +7,7 @@ in order of time, once the watermark is above.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from xscl.pattern_stage.algebra.nodes import Map, Node, Renamed, Select, Source, Union, Variable
@@ -368,20 +368,21 @@ class EventStage:
             known = self._named = version, early
         return known[1]
 
-    def report_early(self, early: Mapping[int, Sequence[str]]) -> None:
-        """What `flush` would report now and is among these names was reported."""
+    def report_early(self, early: Mapping[int, Collection[str] | None]) -> None:
+        """Of what `flush` would report now to some queries that of these names was reported (None:
+        all)."""
         if not early:
             return
-        known = {number: {*names} for number, names in early.items()}
+        known = {number: names and {*names} for number, names in early.items()}
+
+        def is_known(member: int) -> bool:
+            some = [known[one] for one in root.interested(member) if one in known]
+            return any(names is None or name in names for names in some)
+
         found = list[Output]()
         for root, event, members in self._pending():
             name = name_of(root.key(event))
-            there = [
-                one
-                for one in members
-                if any(name in known.get(number, ()) for number in root.interested(one))
-            ]
-            found += [(root, event, (one,)) for one in there]
+            found += [(root, event, (one,)) for one in members if is_known(one)]
         self._report_early(found)
 
     # Inside

@@ -287,6 +287,42 @@ def test_what_comes_after_the_input_had_ended_was_not_reported_then(
     assert by_way[0] == by_way[1]
 
 
+REVISED = [
+    "EVENT SEQ(A a, B b) WITHIN 9",
+    "EVENT SEQ(A a, B b, !C c) WITHIN 3",
+    "SELECT * FROM (A X; B Y) WHERE (X, Y) OCCURS WITHIN 9 s",
+    "SELECT x FROM A",
+    "SELECT a.x AS x FROM EVENT SEQ(A a, B b) WITHIN 9",
+    "SELECT * FROM A NEXT{$1.k = $2.k} B",
+]
+TAKEN_BACK = "SELECT n.x AS x FROM EVENT SEQ(Never n, !N m) WITHIN 5 CONSISTENCY middle PUBLISH A"
+
+
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("ceases", [False, True])
+@pytest.mark.parametrize("text", REVISED)
+def test_matches_are_reported_once_where_a_stream_becomes_revisable_or_ceases_to_be(
+    text: str, ceases: bool, ended: bool
+) -> None:
+    found_by = []
+    for published in (False, True):
+        engine = xscl.Engine(lateness=10)
+        engine.subscribe(text, name="q")
+        if published and ceases:
+            engine.subscribe(TAKEN_BACK, name="p")
+        matches = publish(engine, [("A", 1, "a1"), ("B", 2, "b2"), ("A", 3, "a3")])
+        matches += engine.flush() if ended else []
+        if published and ceases:
+            engine.cancel("p")
+        elif published:
+            engine.subscribe(TAKEN_BACK, name="p")
+        matches += publish(engine, [("B", 4, "b4"), ("A", 5, "a5"), ("B", 6, "b6")])
+        matches += [*engine.advance(30), *engine.flush()]
+        found_by.append(sorted(one.id for one in matches if one.query == "q"))
+    assert found_by[0] == found_by[1]
+    assert found_by[0]
+
+
 def publish(engine: xscl.Engine, coming: Sequence[Coming]) -> list[xscl.Match]:
     matches = []
     for stream, time, id in coming:

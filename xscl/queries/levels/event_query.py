@@ -32,13 +32,14 @@ class Member(Protocol):
 class EventQuery:
     """A plan over types of events; `left_open` are the parameters whose values each subscription
     has of its own.  `feeds` are the streams that get its results; it has a sole subscription then,
-    `number`.  `asked` is the consistency that is asked of it."""
+    `number`.  `asked` is the consistency that is asked of it, `in_order` as in `PatternQuery`."""
 
     compiled: CompiledEvents
     feeds: tuple[str, ...] = ()
     left_open: Sequence[str] = ()
     types: tuple[EventType, ...] = ()
     level: int | None = None
+    in_order: bool | None = None
     members: int = 0
     number: int = -1
     asked: Level = STRONG

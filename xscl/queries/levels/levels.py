@@ -61,6 +61,9 @@ class Levels:
         self.events: dict[EventQuery, None] = {}
         self._unplaced: dict[PatternQuery | EventQuery, list[Callable[[], None]]] = {}
         """Queries without a level, with what adds each of their subscriptions to it."""
+        self.hurried: set[PatternQuery | EventQuery] = set()
+        """Those that go in order since their stage was made again, and reported immediately before:
+        what they read has become revisable."""
         self.changed: dict[int, tuple[Arcs, str | None]] = {}
         """The arcs of automata that have changed, and their text once somebody has asked."""
 
@@ -232,7 +235,7 @@ class Levels:
             self._unplaced.pop(query, None)
             for one in query.types:
                 self.types.release(one)
-            query.level = None
+            query.level = query.in_order = None
         self.version += 1
 
     def place(self, level_of: Callable[[Iterable[str]], int], *, again: bool) -> None:
@@ -262,6 +265,7 @@ class Levels:
     def renew_patterns(self) -> None:
         """Makes the stages of patterns again, which remember nothing but how many events were
         dropped."""
+        self.hurried.difference_update(self.patterns.values())
         for level in self.all:
             dropped = sum(one.all_dropped for one in level.of_patterns)
             level.patterns = PatternController(self.stages.of_patterns(), dropped=dropped)
@@ -273,6 +277,7 @@ class Levels:
 
     def renew_plans(self) -> None:
         """The same of event queries."""
+        self.hurried.difference_update(self.events)
         for level in self.all:
             dropped = sum(plan.all_dropped for plan in level.plans)
             level.plan = PlanController(self.stages.of_events(), dropped=dropped)
@@ -384,7 +389,7 @@ class Levels:
     ) -> None:
         """Adds a pattern to a stage."""
         types = [[one.number for one in types] for types in pattern.components]
-        in_order = self.may_change(pattern.types)
+        in_order = self._in_order(pattern)
         self.stages.read(pattern.types)
         pattern.compiled.add_to(
             stage,
@@ -394,6 +399,15 @@ class Levels:
             weak=pattern.weak,
             in_order=in_order,
         )
+
+    def _in_order(self, query: PatternQuery | EventQuery) -> bool:
+        """Whether a query goes in order, as what it reads is revisable or was: what was pending
+        then is reported as the watermark reaches it."""
+        now = self.may_change(query.types)
+        if now and query.in_order is False and query.compiled.monotone and query.asked == STRONG:
+            self.hurried.add(query)
+        query.in_order = query.in_order or now
+        return query.in_order
 
     def may_change(self, types: Iterable[EventType]) -> bool:
         """Whether any event of some types may be retracted."""
@@ -420,7 +434,7 @@ class Levels:
         level = self.all[query.level]
         if query.weak:
             level.weak[member.order] = PlanController(self.stages.of_events(), weak=True)
-        in_order = self.may_change(query.types)
+        in_order = self._in_order(query)
         query.add_to(self.plan(query, member.order).stage, member, in_order=in_order)
 
 

@@ -88,6 +88,11 @@ class PatternLevels:
         for level in self.levels.all:
             for controller in level.of_patterns:
                 controller.rebuild(intake.watermark, intake.flushed, memories)
+        for number, pattern in self.levels.patterns.items():
+            if pattern in self.levels.hurried:
+                placed_on = self.levels.controller(pattern)
+                assert placed_on is not None
+                placed_on.stage.report_early({number})
 
     def _without(
         self, freed: Collection[int], memories: Mapping[int, Memory]
@@ -226,6 +231,9 @@ class PatternLevels:
         saved = self.saved() | (more or {})
         self.levels.renew_plans()
         self.recall(saved, flushed)
+        for query, member in self.levels.members() if self.levels.hurried else ():
+            if query in self.levels.hurried:
+                self.levels.plan(query, member.order).stage.report_early({member.order: None})
 
     def look_back(
         self,

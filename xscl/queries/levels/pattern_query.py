@@ -18,7 +18,8 @@ __all__ = ["PatternQuery"]
 @dataclass(slots=True, eq=False)
 class PatternQuery:
     """A pattern as its level has it: the types of each of its components, and of its events, and
-    the consistency that is asked of it."""
+    the consistency that is asked of it.  It goes `in_order` of time where what it reads may be
+    retracted, or might (None: it has no stage yet)."""
 
     compiled: TimedQuery
     components: tuple[tuple[EventType, ...], ...]
@@ -26,6 +27,7 @@ class PatternQuery:
     feeding: bool
     asked: Level
     level: int | None = None
+    in_order: bool | None = None
 
     @property
     def weak(self) -> bool:
