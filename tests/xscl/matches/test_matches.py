@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from xml.sax.saxutils import escape
 
+import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
+from hypothesis import given
 
 import xscl
 from xscl.matches.matches import Matches
 
-ROWS = [
+ROWS: list[dict[str, object]] = [
     {"k": "x", "v": 1, "at": datetime(2026, 6, 1, tzinfo=UTC)},
     {"k": "y", "v": 2.5, "at": datetime(2026, 6, 2, tzinfo=UTC)},
     {"k": "x", "v": None, "at": datetime(2026, 6, 3, tzinfo=UTC)},
 ]
 PAIRS = "SELECT a.k AS id, a.v AS v, b.k AS other FROM EVENT SEQ(V a, V b) WITHIN 30 h"
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-9, 9) | st.just(1.5) | st.sampled_from("ab")
+VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.just({"k": True})
+TEXTS = st.sampled_from(["", "a", "b<", "7", "true"])
 
 
 def found_of(table: object) -> Matches:
@@ -70,6 +79,57 @@ def test_members_of_results_are_columns() -> None:
     assert "other: y" in shown
     pandas = pytest.importorskip("pandas")
     assert isinstance(found.to_pandas(), pandas.DataFrame)
+
+
+def column_of(values: list[object]) -> list[object]:
+    """What a column shows of the values of a member."""
+    listed = any(isinstance(one, list) for one in values)
+    every = [
+        one if isinstance(one, list) else [] if one is None and not listed else [one]
+        for one in values
+    ]
+    kinds = {float if type(one) is int else type(one) for some in every for one in some}
+    if len(kinds - {type(None)}) > 1:
+        every = [
+            [one if one is None or isinstance(one, str) else json.dumps(one) for one in some]
+            for some in every
+        ]
+    if listed:
+        return [None if one is None else some for one, some in zip(values, every, strict=True)]
+    return [some[0] if some else None for some in every]
+
+
+@given(st.lists(VALUES, min_size=1, max_size=4))
+def test_no_value_of_json_is_lost(values: list[object]) -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe("V/json", name="plain")
+        found = engine.publish_many([{"m": one, "id": 1} for one in values], stream="V")
+    table = found.to_arrow()
+    assert table["m"].to_pylist() == column_of(values)
+    assert table["result.id"].to_pylist() == [1] * len(values)
+
+
+@given(st.lists(st.lists(TEXTS, max_size=3), min_size=1, max_size=4))
+def test_no_element_is_lost(values: list[list[str]]) -> None:
+    markup = ["".join(f"<m>{escape(text)}</m>" for text in some) for some in values]
+    with xscl.Engine() as engine:
+        engine.subscribe("S//i", name="xml")
+        found = engine.run({"xml": f"<i><t/>{some}</i>"} for some in markup)
+        table = Matches(found).to_arrow()
+    several = any(len(some) > 1 for some in values)
+    shown = [(some if several else some[0]) if some else None for some in values]
+    if any(values):
+        assert table["m"].to_pylist() == shown
+    assert table["t"].to_pylist() == [""] * len(values)
+
+
+def test_names_of_members_never_meet() -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe("V/json", name="plain")
+        found = engine.publish_many([{"time": 1, "result.time": True, "m": None}], stream="V")
+    (row,) = found.to_arrow().to_pylist()
+    assert (row["result.time"], row["result.result.time"]) == (1, True)
+    assert "time: 1; result.time: true; m: " in found._repr_html_()
 
 
 def test_names_of_the_package_are_the_public_ones() -> None:
