@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 __all__ = [
     "DAY",
@@ -118,7 +118,8 @@ def duration(text: str) -> int | None:
 
 
 def from_timestamp(value: object) -> int:
-    """A document's timestamp: seconds, ISO 8601 or a datetime (UTC where no zone is given).
+    """A document's timestamp: seconds, ISO 8601, a datetime (UTC where no zone is given) or a
+    date, which is its beginning.
 
     Whole seconds are exact, however many.  Raises ValueError for anything else.
 
@@ -136,6 +137,8 @@ def from_timestamp(value: object) -> int:
     # pandas' NaT is a datetime, too, but like NaN it differs from itself.
     if isinstance(value, datetime) and value == value:
         return _since_1970(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return _since_1970(datetime.combine(value, datetime.min.time()))
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"timestamp {value!r} is neither seconds nor ISO 8601")
     if not abs(value) < _FARTHEST / 1_000_000:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -90,6 +90,7 @@ def test_what_is_no_duration(text: str) -> None:
         (99_999_999_999, 99_999_999_999 * SECOND),
         (datetime(1970, 1, 2, microsecond=7), DAY + 7),
         (datetime(1970, 1, 2, tzinfo=UTC), DAY),
+        (date(1970, 1, 2), DAY),
         (datetime(1970, 1, 2, 1, tzinfo=timezone(timedelta(hours=1))), DAY),
     ],
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, time
 from pathlib import Path
 from typing import BinaryIO
 
@@ -141,8 +140,6 @@ def timestamp_of(value: object) -> object:
         if not _NUMBER.fullmatch(text) or _COMPACT_DATE.fullmatch(text):
             return _of_text(text)
         value = float(text) if "." in text else int(text)
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime.combine(value, time.min)
     if isinstance(value, int | float) and not isinstance(value, bool):
         for least, parts in _UNITS:
             if abs(value) >= least:

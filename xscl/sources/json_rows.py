@@ -175,7 +175,6 @@ def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: Place)
     except (pa.ArrowException, OSError) as error:
         raise XSCLError(f"{path} cannot be read as Parquet: {error}") from error
     end = os.stat(path).st_size
-    dates = [column.name for column in table.schema_arrow if pa.types.is_date(column.type)]
     with closing(table):
         number = 0
         for group in range(table.num_row_groups):
@@ -188,9 +187,6 @@ def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: Place)
                 for at, row in enumerate(rows_of(reader), first + 1):
                     if at <= after.lines:
                         continue
-                    for column in dates:
-                        if isinstance(moment := row.get(column), datetime):
-                            row[column] = moment.date()
                     try:
                         value = _plain(row)
                         if len(json.dumps(value)) > limit:

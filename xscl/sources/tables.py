@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["envelopes", "rows"]
 
 _AT_ONCE = 1_000
-_MEMBERS = ("stream", "id", "timestamp", "xml", "json")
+_MEMBERS = ("stream", "id", "timestamp", "start", "xml", "json")
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -28,8 +28,8 @@ def rows(table: object) -> Iterator[dict[str, object]]:
     """The rows of a table, lazily: anything of Arrow, a pandas or Polars DataFrame, or an
     iterable of mappings.
 
-    A missing value (a null, pandas' NaN and NaT) is None; dates and timestamps are datetimes,
-    those of a time zone in UTC; an index of pandas that has no name is left out.  Raises
+    A missing value (a null, pandas' NaN and NaT) is None; dates are dates, timestamps
+    datetimes, those of a time zone in UTC; an index of pandas that has no name is left out.  Raises
     XSCLError for a value that is no table.
 
     >>> import pyarrow as pa
@@ -113,14 +113,12 @@ def _cells(column: pa.Array, name: str) -> list[object]:
     """The values of a column, as Python has them."""
     import pyarrow as pa
 
-    if pa.types.is_date(column.type):
-        column = column.cast(pa.timestamp("s"))
-    elif pa.types.is_timestamp(column.type):
+    if pa.types.is_timestamp(column.type):
         column = _moments(column)
     try:
         return list(column.to_pylist(maps_as_pydicts="lossy"))
     except (ValueError, OverflowError) as error:
-        if pa.types.is_timestamp(column.type):
+        if pa.types.is_temporal(column.type):
             # A moment beyond Python's calendar must not cost the other rows theirs.
             return list(column.cast(pa.string()).to_pylist())
         raise XSCLError(f"column {name!r} of the table cannot be read: {error}") from error

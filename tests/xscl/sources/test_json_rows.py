@@ -25,7 +25,7 @@ from xscl.errors import DocumentError, XSCLError
 from xscl.sources.envelopes import Place
 from xscl.sources.fields import Fields, timestamp_of
 from xscl.sources.json_array import array_values
-from xscl.sources.json_rows import read_rows
+from xscl.sources.json_rows import documents_of, read_rows
 
 ROWS = [
     {"isbn": "1", "title": "RSS", "at": "2026-06-01T10:00:00Z", "meta": {"by": ["Ayers"]}},
@@ -75,6 +75,45 @@ KINDS: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
     "b.parquet": as_parquet,
     "table": as_parquet,
 }
+
+
+TYPES = [
+    pa.date32(),
+    pa.date64(),
+    pa.timestamp("s"),
+    pa.timestamp("us", "UTC"),
+    pa.timestamp("ns", "Europe/Berlin"),
+    pa.time32("s"),
+    pa.list_(pa.date32()),
+    pa.struct([("d", pa.date64())]),
+]
+
+
+@given(st.lists(st.none() | st.dates(date(1900, 1, 1), date(2100, 1, 1)), max_size=4))
+def test_a_table_says_the_same_as_its_file(
+    tmp_path_factory: pytest.TempPathFactory, days: list[date | None]
+) -> None:
+    def value(day: date | None, type: pa.DataType) -> object:
+        moment = None if day is None else datetime(day.year, day.month, day.day)
+        if pa.types.is_time(type):
+            return moment and moment.time()
+        if pa.types.is_nested(type):
+            return [day] if pa.types.is_list(type) else {"d": day}
+        return day if pa.types.is_date(type) else moment
+
+    columns = {
+        str(number): pa.array([value(day, type) for day in days], type)
+        for number, type in enumerate(TYPES)
+    }
+    table = pa.table(columns)
+    path = tmp_path_factory.getbasetemp() / "drawn.parquet"
+    pq.write_table(table, path)
+    of_file = [envelope["json"] for envelope, _ in read(path)[0]]
+    errors: list[DocumentError] = []
+    of_table: list[Any] = [one["json"] for one in documents_of(table, "S", errors.append, Fields())]
+    assert (of_table, errors) == (of_file, [])
+    written = [None if day is None else day.isoformat() for day in days]
+    assert [(row["0"], row["1"], row["6"][0]) for row in of_table] == [(d, d, d) for d in written]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -347,7 +386,16 @@ def test_why_reads_them_too(folder: Path) -> None:
 
 def test_a_state_continues_where_it_was(folder: Path) -> None:
     (folder / "all.xscl").write_text("S/json")
-    command = ("run", "all.xscl", "--state", "s.duckdb", "--json", "S=e.csv", "--json", "S=e.jsonl")
+    command: tuple[str, ...] = (
+        "run",
+        "all.xscl",
+        "--state",
+        "s.duckdb",
+        "--json",
+        "S=e.csv",
+        "--json",
+        "S=e.jsonl",
+    )
     command += ("--id", "a")
     (folder / "e.csv").write_text("a,b\n1,2\n")
     (folder / "e.jsonl").write_text('{"a": 2}\n')

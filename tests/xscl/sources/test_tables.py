@@ -64,7 +64,7 @@ def test_an_index_of_pandas_is_a_column_where_it_has_a_name() -> None:
 def test_rows_of_polars() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(AUTHORS).with_columns(when=polars.lit(date(2006, 11, 14)))
-    assert list(rows(frame)) == [{**row, "when": datetime(2006, 11, 14)} for row in AUTHORS]
+    assert list(rows(frame)) == [{**row, "when": date(2006, 11, 14)} for row in AUTHORS]
 
 
 def test_rows_of_dicts_are_read_when_they_are_asked_for() -> None:
@@ -166,6 +166,13 @@ def test_a_table_without_documents() -> None:
         envelopes(pa.table({"id": ["d1"], "text": ["<a/>"]}))
 
 
+def test_envelopes_have_the_start_of_their_documents() -> None:
+    table = pa.table({"xml": ["<a/>", "<b/>"], "timestamp": [9, 9], "start": [7, None]})
+    with Engine() as engine:
+        engine.subscribe("S")
+        assert [match.start for match in engine.publish_many(envelopes(table))] == [7, None]
+
+
 @pytest.mark.parametrize(
     "type",
     [
@@ -193,13 +200,21 @@ def test_timestamps_of_every_type(type: pa.DataType) -> None:
     assert second.time >= before
 
 
-def test_a_moment_beyond_all_calendars_costs_the_other_rows_nothing() -> None:
-    times = pa.array([0, 10**18, 1_500_000], pa.timestamp("us", "Europe/Berlin"))
+@pytest.mark.parametrize(
+    ("times", "found"),
+    [
+        (pa.array([0, 10**18, 1_500_000], pa.timestamp("us", "Europe/Berlin")), [0.0, 1.5]),
+        (pa.array([0, 10**8, 1], pa.date32()), [0.0, 86400.0]),
+    ],
+)
+def test_a_moment_beyond_all_calendars_costs_the_other_rows_nothing(
+    times: pa.Array, found: list[float]
+) -> None:
     table = pa.table({"id": ["a", "b", "c"], "xml": ["<a/>"] * 3, "timestamp": times})
     skipped: list[DocumentError] = []
     with Engine(on_skip=skipped.append) as engine:
         engine.subscribe("S")
-        assert [match.time for match in engine.publish_many(envelopes(table))] == [0.0, 1.5]
+        assert [match.time for match in engine.publish_many(envelopes(table))] == found
     assert [(error.document, "ISO 8601" in error.problem) for error in skipped] == [("b", True)]
 
 
