@@ -37,9 +37,14 @@ from xscl.language.syntax import (
 )
 from xscl.times import NEGATIVE, NO_LENGTH, TOO_LONG, microseconds
 
-__all__ = ["Blank", "Remade", "Use", "Value", "places_in_blocks", "program_of"]
+__all__ = ["Blank", "Remade", "Use", "Value", "places_in_blocks", "program_of", "unsigned"]
 
 Value = str | int | float
+
+
+def unsigned(value: Any) -> Any:
+    """A value as a constant, in which 0 has no sign, as it has none as a text."""
+    return value or (value if isinstance(value, str) else abs(value))
 
 
 class Use(Enum):
@@ -66,7 +71,7 @@ class Blank:
 
     def make(self, values: Mapping[str, Any], nodes: list[Any]) -> object:
         """The node that is here with some values."""
-        value: Value = values[self.name]
+        value = unsigned(values[self.name])
         match self.use:
             case Use.WINDOW | Use.WITHIN:
                 return Window(_length(value, self.unit), self.at, None, self.unit)

@@ -206,6 +206,9 @@ class Registration:
         source, prepared = other.wiring.source, request.prepared
         if isinstance(source, SharedQuery) and prepared is not None:
             query, values = prepared
+            if query.problems(values):
+                # To Python, True is 1; to a query it is no constant.
+                return False
             # Constants are named by their places: in another text they may be others.
             if query is source.prepared or (
                 not any(name.isdigit() for name in values)

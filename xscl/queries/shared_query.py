@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from xscl.consistency import Level
 from xscl.dissection.parts import Dissection
+from xscl.language.blanks import unsigned
 from xscl.language.problems import Unbound
 from xscl.language.syntax import Query
 from xscl.queries.constant_table import SharedDisjunct
@@ -63,7 +64,8 @@ class SharedQuery:
     def values(self, row: Mapping[str, object]) -> tuple[object, ...]:
         """The values of a row that a subscription keeps; equal ones are one."""
         known = _KNOWN.setdefault
-        values = [row[name] for name in self.left_open]
+        # Most are not 0, whose sign is no part of a constant.
+        values = [row[name] or unsigned(row[name]) for name in self.left_open]
         if len(_KNOWN) > _MOST_KNOWN:
             _KNOWN.clear()
         return tuple([known((type(value), value), value) for value in values])
@@ -147,7 +149,9 @@ class SharedQueries:
         return SharedQuery(
             prepared=prepared,
             key=_key(prepared, row, left_open),
-            bound={name: row[name] for name in prepared.parameters if name not in left_open},
+            bound={
+                name: unsigned(row[name]) for name in prepared.parameters if name not in left_open
+            },
             left_open=tuple(name for name in prepared.parameters if name in left_open),
             dissection=dissection,
             schemas=_schemas(dissection, schema_of),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -151,6 +152,21 @@ def test_rows_and_texts_are_attached_to(tmp_path: Path) -> None:
         assert len(engine.subscriptions) == 5
         engine.publish("S", "<a>2</a>")
         assert sorted(match.query for match in reported) == ["q3", "two"]
+
+
+def test_a_row_continues_if_it_says_the_same(tmp_path: Path) -> None:
+    kinds: list[list[object]] = [[1, 1.0], [0, 0.0, -0.0], ["1"], ["0"], [True], [False], [None]]
+    text = "-- name: row\nS//a->x[. = :v]"
+    for number, kind in enumerate(kinds[:4]):
+        path = tmp_path / f"{number}.duckdb"
+        with xscl.Engine(path) as engine:
+            engine.load(text, tables={"row": {"v": kind[0]}})
+        with xscl.Engine(path) as engine:
+            for value in itertools.chain(*kinds):
+                planned = engine.plan([(text, {"row": {"v": value}})])
+                assert (planned.continuing == ["row"]) == (repr(value) in map(repr, kind))
+            (error,) = engine.load_good(text, tables={"row": {"v": True}})[1]
+            assert "takes a string or a finite number, found True" in str(error)
 
 
 def test_an_error_in_a_transaction_leaves_the_file_as_it_was(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ alone."""
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import re
 from collections import Counter
@@ -164,6 +165,29 @@ def test_they_match_what_each_matches_alone(text: str, seed: int) -> None:
     stats = engines[0].stats(exact=True)
     for name in ("automaton_states", "rows", "documents", "shared_queries", "constants"):
         assert stats[name] == 0
+
+
+@pytest.mark.parametrize("zeros", [*itertools.permutations([0, 0.0, -0.0])])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S//a->x[. div :v > 0]",
+        "EVENT SEQ(S a, T b) WHERE a.a / :v > 0 WITHIN 1 h",
+        'SELECT {"a": x, "zero": :v} FROM S//a->x[. != :w]',
+    ],
+)
+def test_zero_has_no_sign_whichever_was_first(text: str, zeros: tuple[float, ...]) -> None:
+    with xscl.Engine() as engine, xscl.Engine() as plain:
+        engine.subscribe_many(text, [{"v": zero, "w": "k", "name": str(zero)} for zero in zeros])
+        plain.subscribe(text, params={"v": 0.0, "w": "k"})
+        documents = [{"id": id, "stream": id, "json": {"a": 1}, "timestamp": 0} for id in "ST"]
+        documents[1]["timestamp"] = 1
+        expected = [json.dumps(match.result) for match in plain.publish_many(documents)]
+        found = engine.publish_many(documents)
+        assert len(expected) == 1
+        assert sorted(match.query for match in found) == ["-0.0", "0", "0.0"]
+        written = {match.query: json.dumps(match.result) for match in found}
+        assert [written["0.0"], written["-0.0"]] == expected * 2
 
 
 def test_counting_them_builds_no_match() -> None:
