@@ -84,10 +84,12 @@ def named(id: str, streams: Collection[str], intake: Intake, place: int = 0) -> 
 
 def envelope_of(document: Document) -> dict[str, object]:
     """A document as an envelope; that of a sub-query's result names the sub-query."""
+    start = document.start
     return {
         "stream": document.source,
         "id": document.id,
         "timestamp": to_seconds(document.time),
+        **({} if start is None else {"start": to_seconds(start)}),
         "json" if document.json else "xml": content_of(document),
     }
 

@@ -13,7 +13,9 @@ from tests.xscl.explain.drawing import documents
 
 Body = dict[str, object]
 
-QUERIES = "-- name: q\nS//*->x JOIN {x = y} T//*->y;\n-- name: r\nS//a JOIN {INF} S//b"
+QUERIES = (
+    "-- name: q\nS//*->x JOIN {x = y} T//*->y;\n-- name: r\nS//a JOIN {INF} S//b;\n-- name: s\nS"
+)
 BODIES = st.one_of(
     documents.map(lambda xml: {"xml": xml}),
     documents.map(lambda xml: {"xml": xml.encode()}),
@@ -21,19 +23,22 @@ BODIES = st.one_of(
         lambda value: {"json": value}
     ),
 )
+LENGTHS = st.sampled_from([2, 0])
 ENVELOPES = st.lists(
-    st.tuples(st.sampled_from(["S", "T"]), st.integers(0, 3), BODIES), min_size=1, max_size=6
+    st.tuples(st.sampled_from(["S", "T"]), st.integers(0, 3), LENGTHS, BODIES),
+    min_size=1,
+    max_size=6,
 )
 
 
 @drawn(6)
 @given(ENVELOPES)
 def test_published_again_they_match_the_same(
-    some: list[tuple[str, int, Body]],
+    some: list[tuple[str, int, int, Body]],
 ) -> None:
     published = [
-        {"stream": stream, "id": f"d{n}", "timestamp": time, **body}
-        for n, (stream, time, body) in enumerate(some)
+        {"stream": stream, "id": f"d{n}", "timestamp": time, "start": time - length, **body}
+        for n, (stream, time, length, body) in enumerate(some)
     ]
     with xscl.Engine() as engine, xscl.Engine() as again:
         engine.load(QUERIES)
@@ -41,7 +46,9 @@ def test_published_again_they_match_the_same(
         matches = engine.publish_many(published)
         retained = [*engine.held()][::-1]
         assert [one["id"] for one in retained] == [one["id"] for one in published]
-        assert set(again.publish_many(retained)) == set(matches)
+        found = again.publish_many(retained)
+        assert set(found) == set(matches)
+        assert {(one.id, one.start) for one in found} == {(one.id, one.start) for one in matches}
         for one in retained:
             assert list(engine.held(str(one["id"]))) == [one]
             assert engine.holds(str(one["id"]))
