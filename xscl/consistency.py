@@ -9,7 +9,10 @@ from typing import Any, Literal, NamedTuple
 from xscl.errors import XSCLError
 from xscl.times import duration, to_seconds
 
-__all__ = ["STRONG", "Level"]
+__all__ = ["NOTHING", "STRONG", "Level"]
+
+NOTHING = "nothing; over a revisable stream for the watermark"
+"""What `strong` waits for where no other document can make a match wrong."""
 
 _LEVEL = re.compile(r"\s*(strong|weak|middle\s*(?:\((?P<window>[^()]*)\))?)\s*", re.IGNORECASE)
 
@@ -59,7 +62,7 @@ class Level(NamedTuple):
         if self.name == "weak":
             return "weak"
         until = "until the watermark is there"
-        if waits.startswith("nothing"):
+        if waits == NOTHING:
             until = "where a document of it is"
         what = f"reported immediately, taken back {until}"
         return f"{self}: {what}"

@@ -154,7 +154,8 @@ def _waits(compiled: CompiledAutomaton) -> str:
     """What matches wait for."""
     if not compiled.eager:
         return _WAITS
-    return f"{_WAITS} where a number of `{compiled.automaton.sequence}` is missing"
+    number = f"a number of `{compiled.automaton.sequence}`"
+    return f"{_WAITS} where {number} is missing, or a stream is revisable"
 
 
 def _selected(dissection: Dissection) -> list[str] | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xscl.consistency import STRONG
+from xscl.consistency import NOTHING, STRONG
 from xscl.dissection.parts import Dissection
 from xscl.event_queries.automaton import Automaton, automaton
 from xscl.event_queries.compile import CompiledEvents, Step
@@ -44,7 +44,7 @@ class EventPlan:
     def waits(self) -> str:
         """What its results wait for."""
         if self.compiled.monotone:
-            return "nothing: reported immediately"
+            return NOTHING
         return "the watermark above the time of a result"
 
     @property

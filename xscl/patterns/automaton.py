@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+from xscl.consistency import NOTHING
 from xscl.language.same_query import bare
 from xscl.language.syntax import EventPattern, Query
 from xscl.pattern_stage.automaton import Ignoring, Move, StackPlan
@@ -200,7 +201,7 @@ class _Words:
     def waits(self) -> str:
         """What `strong` waits for (docs/semantics.md#final-matches-of-patterns)."""
         if self.pattern.monotone:
-            return "nothing: reported immediately"
+            return NOTHING
         if self.pattern.non_overlapping:
             return "the watermark past the time of the match: what completes with it competes"
         if self.pattern.components[-1].negated:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from xscl.consistency import NOTHING
 from xscl.dissection.parts import Dissection
 from xscl.language.eql.notes import notes
 from xscl.language.eql.unparse import condition
@@ -38,7 +39,6 @@ __all__ = [
 ]
 
 _WAITS = "the watermark above the time of a match"
-_NOTHING = "nothing"
 
 
 def compiled_of(dissection: Dissection) -> CompiledComposition:
@@ -102,7 +102,7 @@ def composition_notes(dissection: Dissection) -> list[str]:
 
 def waits_for(compiled: CompiledComposition) -> str:
     """What a match is pending for where the composition is `strong`."""
-    return _NOTHING if compiled.monotone else _WAITS
+    return NOTHING if compiled.monotone else _WAITS
 
 
 def figure(number: float) -> str:
