@@ -3,10 +3,34 @@ runs over n events."""
 
 from __future__ import annotations
 
-__all__ = ["MOST", "Exceeded", "Tally"]
+from collections.abc import Iterable, Iterator
+
+from xscl.pattern_stage.layouts import END, TypedEvent
+
+__all__ = ["MOST", "Exceeded", "Tally", "portions"]
 
 MOST = 1_000_000
 """The maximal number of a query's matches in one step, and of its pending or partial ones."""
+
+_PORTION = 256
+_SHARE = 4096
+"""A portion has so few events that a query has too many matches in it only where each event is in
+so many."""
+
+
+def portions(events: Iterable[TypedEvent], most: int) -> Iterator[tuple[int, list[TypedEvent]]]:
+    """Events that a stage processes again, in order of time, a portion at a time: what is counted
+    in each step is not to be more than it was.  With each the time before which all have come."""
+    coming = sorted(events, key=_end)
+    size = max(1, min(_PORTION, most // _SHARE))
+    for at in range(0, len(coming), size):
+        after = coming[at + size : at + size + 1]
+        time = _end(coming[min(at + size, len(coming)) - 1])
+        yield (time - 1 if after and _end(after[0]) == time else time), coming[at : at + size]
+
+
+def _end(coming: TypedEvent) -> int:
+    return coming[1][END]  # type: ignore[no-any-return]
 
 
 class Exceeded(Exception):

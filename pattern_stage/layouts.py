@@ -9,8 +9,7 @@ filled up with None.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ __all__ = [
     "Event",
     "Layouts",
     "TypedEvent",
-    "moments",
     "slot_names",
 ]
 
@@ -65,20 +63,6 @@ class Layouts:
             places.append(SLOTS + longest)
         self.version += 1
         return SLOTS + longest
-
-
-def moments(events: Iterable[TypedEvent]) -> Iterator[tuple[int, list[TypedEvent]]]:
-    """Events by time, in order of it.
-
-    A stage that processes again what it has processed takes them so: no step had fewer events, and
-    what it counts for each step stays below what it was.
-    """
-    for time, some in groupby(sorted(events, key=_end), _end):
-        yield time, [*some]
-
-
-def _end(coming: TypedEvent) -> int:
-    return coming[1][END]  # type: ignore[no-any-return]
 
 
 def slot_names(slots: Iterable[Slot | None]) -> list[tuple[str, ...]]:

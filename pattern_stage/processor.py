@@ -17,11 +17,11 @@ from xscl.pattern_stage.automata.group import AutomatonGroup, replaced
 from xscl.pattern_stage.automata.in_order import Group, InOrder
 from xscl.pattern_stage.automata.program import Arc, Life, Program
 from xscl.pattern_stage.automaton import Automaton
-from xscl.pattern_stage.bounds import MOST
+from xscl.pattern_stage.bounds import MOST, portions
 from xscl.pattern_stage.compiler.compile import automaton_of
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome
-from xscl.pattern_stage.layouts import END, NUMBER, Layouts, TypedEvent, moments
+from xscl.pattern_stage.layouts import END, NUMBER, Layouts, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.outcomes import Outcomes
 from xscl.pattern_stage.pattern import Pattern
@@ -78,6 +78,8 @@ class PatternStage:
         """Those that have processed events in this step, or have pending ones."""
         self._promised: dict[AutomatonGroup, None] = {}
         """Automata whose types have punctuations."""
+        self._hurried: set[int] = set()
+        """Queries some of whose matches were reported before their time, other than by `flush`."""
         self._steps = self._adopted = 0
         self._outcomes = Outcomes(self._of_query.__contains__, most)
 
@@ -251,6 +253,7 @@ class PatternStage:
     def remove(self, number: int) -> None:
         """Removes a query."""
         group = self._of_query.pop(number)
+        self._hurried.discard(number)
         group.remove(number)
         self.stopped.pop(number, None)
         self._version += 1
@@ -390,6 +393,7 @@ class PatternStage:
             for one in self._pending()
         ]
         self._outcomes.know_early([one for one in early if one.numbers])
+        self._hurried.update(numbers)
 
     def pending(self) -> dict[int, tuple[int, int]]:
         """How many matches of each query `flush` would report now, and the time when the last of
@@ -459,7 +463,7 @@ class PatternStage:
         self._remember_missed(memories)
         for key, time in self._outcomes.early().items():
             number, *events = key
-            if self._of_query[number].keeps_early:
+            if self._of_query[number].keeps_early or number in self._hurried:
                 memories[number].early.append((time, events))
         return memories
 
@@ -485,14 +489,15 @@ class PatternStage:
         self._take_again(after, watermark)
         self._immediate, self._weak = immediate, weak
         # A weak query sees all in order of time, however it came, except for what it has missed.
-        for _, some in moments((*before, *after)) if weak else ():
-            for group in weak:
+        for _, some in portions((*before, *after), self._most) if weak else ():
+            there = [(one, coming) for coming in some for one in immediate.get(coming[0], ())]
+            taking = dict.fromkeys([one for one, _ in there if one.weak])
+            for group in taking:
                 group.begin()
-            for coming in some:
-                for group in immediate.get(coming[0], ()):
-                    if group.weak:
-                        group.take(*coming)
-            for group in weak:
+            for group, coming in there:
+                if group.weak:
+                    group.take(*coming)
+            for group in taking:
                 group.settle()
                 group.runs.endings.outcomes()
         self._touched |= dict.fromkeys(weak)
@@ -503,7 +508,7 @@ class PatternStage:
 
     def _take_again(self, events: Iterable[TypedEvent], watermark: int | None) -> None:
         """Takes events that were processed, up to a watermark; forgets what was reported then."""
-        for time, some in moments(events):
+        for time, some in portions(events, self._most):
             self.take(some)
             if watermark is not None and time <= watermark:
                 self._advance(time)
@@ -539,6 +544,8 @@ class PatternStage:
         }
         for number, memory in memories.items():
             known |= {(number, *found): time for time, found in memory.early}
+            if memory.early and not self._of_query[number].keeps_early:
+                self._hurried.add(number)
         self._outcomes.restore(known)
 
     def stats(self) -> Mapping[str, int]:

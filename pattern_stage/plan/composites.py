@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from xscl.pattern_stage.bounds import MOST
+from xscl.pattern_stage.bounds import MOST, portions
 from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planned, Rate
 from xscl.pattern_stage.compositions.rates import MeasuredRates
 from xscl.pattern_stage.found import Chains, Found, FoundGroup, Outcome, Result, grouped
-from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent, moments
+from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.plan.outputs import Outputs
 from xscl.pattern_stage.plan.stage import EventStage
@@ -297,7 +297,7 @@ class CompositeStage:
 
     def _take_again(self, events: Iterable[TypedEvent], watermark: int | None) -> None:
         """Takes events that were processed, up to a watermark; forgets what was reported then."""
-        for time, some in moments(events):
+        for time, some in portions(events, self._most):
             self._take(some)
             if watermark is not None and time <= watermark:
                 self.advance(time)

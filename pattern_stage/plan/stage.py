@@ -35,6 +35,9 @@ _BETWEEN = 65_536
 """The portions are smaller where they make more intermediate events, which are in memory
 meanwhile."""
 
+_MOST_NAMED = 4096
+"""The maximal number of outputs that are named, as what names them is written again and again."""
+
 _ROUND = 64
 """After so many steps all m-ops evict what is too old, not only those that have much."""
 
@@ -77,7 +80,7 @@ class EventStage:
         self._watermark: int | None = None
         self._outputs: list[Output] = []
         self._reported = Reported()
-        self._named: tuple[int | None, dict[int, list[str]]] | None = None
+        self._named: tuple[int | None, dict[int, list[str]] | None] | None = None
         self._stopped: dict[int, str] = {}
         self._most_reported = most
 
@@ -180,6 +183,11 @@ class EventStage:
         return not len(self._queries)
 
     # Bounds
+
+    @property
+    def most(self) -> int:
+        """The maximal number of a query's outputs in a step, and of its instances."""
+        return self._context.most
 
     @property
     def stopped(self) -> dict[int, str]:
@@ -354,18 +362,13 @@ class EventStage:
 
         restore(state["operators"], root_of, self._layout)
 
-    def early(self) -> dict[int, list[str]]:
+    def early(self) -> dict[int, list[str]] | None:
         """By query the names of the outputs that `flush` has reported before their time, as far as
-        the watermark has not passed them."""
+        the watermark has not passed them; None where these are very many."""
         version, outputs = self._early()
         known = self._named
         if known is None or version is None or known[0] != version:
-            early = dict[int, list[str]]()
-            for root, key, members in outputs:
-                name = name_of(key)
-                for number in {one for member in members for one in root.interested(member)}:
-                    early.setdefault(number, []).append(name)
-            known = self._named = version, early
+            known = self._named = version, _names(outputs)
         return known[1]
 
     def report_early(self, early: Mapping[int, Collection[str] | None]) -> None:
@@ -425,6 +428,19 @@ class EventStage:
             elif network.came < _BETWEEN // 4:
                 self._portion = min(_PORTION, self._portion * 2)
         return outputs
+
+
+def _names(outputs: Iterable[tuple[Root, object, Membership]]) -> dict[int, list[str]] | None:
+    """The names of outputs by query; None where these are very many."""
+    many, early = 0, dict[int, list[str]]()
+    for root, key, members in outputs:
+        many += max(1, root.size(members))
+        if many > _MOST_NAMED:
+            return None
+        name = name_of(key)
+        for number in {one for member in members for one in root.interested(member)}:
+            early.setdefault(number, []).append(name)
+    return early
 
 
 def _monotone(node: Node) -> bool:

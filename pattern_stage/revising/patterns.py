@@ -10,10 +10,10 @@ from typing import Any
 from xscl.pattern_stage.automata.group import AutomatonGroup
 from xscl.pattern_stage.automata.in_order import Group
 from xscl.pattern_stage.automata.program import Arc, Life
-from xscl.pattern_stage.bounds import MOST
+from xscl.pattern_stage.bounds import MOST, portions
 from xscl.pattern_stage.endings import Identity
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome, found_in, grouped
-from xscl.pattern_stage.layouts import END, TypedEvent, moments
+from xscl.pattern_stage.layouts import END, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.pattern import Pattern
 from xscl.pattern_stage.processor import PatternStage, settled
@@ -246,14 +246,15 @@ class RevisingStage(PatternStage):
 
     def _take_again(self, events: Iterable[TypedEvent], watermark: int | None) -> None:
         """As of other stages: the base of a tail follows the events."""
-        for time, some in moments(events):
+        for time, some in portions(events, self._most):
             self.take(some)
             if watermark is None or time > watermark:
                 continue
             self._watermark = time
             due, self._due = self._due, {}
             for group in due:
-                self._tails[group].follow(time)
+                if not isinstance(group, AutomatonGroup):
+                    self._tails[group].follow(time)
             self._forget()
 
     def _forget(self) -> None:

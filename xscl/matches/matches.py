@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from xscl.counts import counted
-from xscl.documents.attributes import text_of_member
 from xscl.matches.match import Match
 from xscl.matches.result_forms import dumps
 from xscl.notebook import MOST_ROWS, short, table
@@ -114,6 +113,8 @@ def _array(values: list[Any]) -> pa.Array:
 
 def _text(value: object) -> str | None:
     """The text of a member, of an object or an array its JSON; None of null."""
+    from xscl.documents.attributes import text_of_member
+
     if value is None:
         return None
     return dumps(value) if isinstance(value, dict | list) else text_of_member(value)

@@ -323,6 +323,42 @@ def test_matches_are_reported_once_where_a_stream_becomes_revisable_or_ceases_to
     assert found_by[0]
 
 
+@pytest.mark.parametrize("text", REVISED)
+@pytest.mark.parametrize("ceases", [False, True])
+def test_matches_are_reported_once_where_streams_are_revisable_only_before_or_after_a_restart(
+    text: str, ceases: bool, tmp_path: Path
+) -> None:
+    found_by = []
+    for way in ([], [ceases, not ceases]):
+        state = tmp_path / f"{len(way)}.xscl"
+        engine = xscl.Engine(state, lateness=10, revisable=way[0] if way else None)
+        engine.subscribe(text, name="q")
+        matches = publish(engine, [("A", 1, "a1"), ("B", 2, "b2"), ("A", 3, "a3")])
+        if way:
+            engine.close()
+            engine = xscl.Engine(state, revisable=way[1])
+        matches += publish(engine, [("B", 4, "b4"), ("A", 5, "a5"), ("B", 6, "b6")])
+        engine = lifting(engine, state) if way else engine
+        matches += [*engine.advance(30), *engine.flush()]
+        found_by.append(sorted(one.id for one in matches if one.query == "q"))
+        engine.close()
+    assert found_by[0] == found_by[1]
+    assert found_by[0]
+
+
+@pytest.mark.parametrize("text", [one for one in REVISED if "NEXT" not in one and "!" not in one])
+def test_middle_reports_immediately_again_where_a_stream_is_no_longer_revisable(text: str) -> None:
+    engine = xscl.Engine(lateness=10, consistency="middle")
+    engine.subscribe(text, name="q")
+    engine.subscribe(TAKEN_BACK, name="p")
+    before = publish(engine, [("A", 1, "a1"), ("B", 2, "b2")])
+    engine.cancel("p")
+    after = publish(engine, [("A", 3, "a3"), ("B", 4, "b4")])
+    assert len([one for one in before if one.query == "q"]) == 1
+    assert [one for one in after if one.query == "q"]
+    assert not [one for one in [*engine.advance(30), *engine.flush()] if one.query == "q"]
+
+
 def publish(engine: xscl.Engine, coming: Sequence[Coming]) -> list[xscl.Match]:
     matches = []
     for stream, time, id in coming:

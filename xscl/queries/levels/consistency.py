@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xscl.documents.events import PLACES, PendingEvent
-from xscl.pattern_stage.layouts import END, NUMBER, moments
+from xscl.pattern_stage.bounds import portions
+from xscl.pattern_stage.layouts import END, NUMBER
 from xscl.queries.levels.event_log import EventLog
 from xscl.queries.levels.pattern_rows import PatternRows
 
@@ -189,10 +190,10 @@ class PlanController(Controller):
     def resume(self, watermark: int | None) -> None:
         """Takes pending events that were processed before; forgets what was reported then."""
         events, self.pending = self.pending, []
-        for time, some in moments(events):
+        for time, some in portions(events, self.stage.most):
             self.take(some)
             if self.weak:
-                self.advance(time)
+                self.advance(max(event[END] for _, event in some))
                 self.stage.flush()
             elif watermark is not None:
                 self.advance(min(time, watermark))

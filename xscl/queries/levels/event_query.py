@@ -64,8 +64,8 @@ class EventQuery:
         self.types = types
         self._numbers = tuple([one.number for one in types])
 
-    def add_to(self, stage: EventStage, member: Member, *, in_order: bool = False) -> None:
-        """Adds a subscription to a stage; `in_order` as in `TimedQuery`."""
+    def add_to(self, stage: EventStage, member: Member) -> None:
+        """Adds a subscription to a stage."""
         constants = self._constants(member.values)
         since = member.since << PLACES
         stage.add(
@@ -76,7 +76,7 @@ class EventQuery:
             since,
             feeds=bool(self.feeds),
             reports=not any(map(is_internal, self.feeds)),
-            in_order=in_order,
+            in_order=bool(self.in_order),
         )
 
     def windows(self, member: Member) -> Iterator[int]:

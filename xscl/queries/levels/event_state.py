@@ -50,8 +50,10 @@ def save(
             [[since, [*some.items()]] for since, some in missed.items()]
         )
     if not plan.weak:
-        named = {name(number): names for number, names in plan.stage.early().items()}
-        to[f"early\n{of}"] = json.dumps(named)
+        early = plan.stage.early()
+        to[f"early\n{of}"] = json.dumps(
+            None if early is None else {name(number): names for number, names in early.items()}
+        )
     for chunk, text in plan.log.saved(types.name, plan.stage.slots):
         to[f"events\n{of}\n{chunk}"] = text
 
@@ -93,14 +95,15 @@ def recall(
                 plan.pending.append((type_, one.event(plan.stage.slots(type_))))
         now = _latest([json.loads(text) for text in kept.get(("mark", of), ())])
         # It was reported before.
-        if not plan.weak and ("early", of) not in kept:
-            # The file is of a version that did not write it.
+        named = [json.loads(text) for text in kept.get(("early", of), ())]
+        if not plan.weak and (not named or None in named):
+            # There were too many, or the file is of a version that did not write them.
             plan.catch_up(now, flushed)
             continue
         plan.resume(now)
         early: dict[int, list[str]] = {}
-        for text in kept.get(("early", of), ()):
-            for query, some in json.loads(text).items():
+        for one in named:
+            for query, some in one.items():
                 if (here := number(query)) is not None:
                     early.setdefault(here, []).extend(some)
         plan.stage.report_early(early)

@@ -8,7 +8,7 @@ nothing, which have one each.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
@@ -266,6 +266,8 @@ class Levels:
         """Makes the stages of patterns again, which remember nothing but how many events were
         dropped."""
         self.hurried.difference_update(self.patterns.values())
+        for pattern in self.patterns.values():
+            self.follow(pattern)
         for level in self.all:
             dropped = sum(one.all_dropped for one in level.of_patterns)
             level.patterns = PatternController(self.stages.of_patterns(), dropped=dropped)
@@ -278,6 +280,8 @@ class Levels:
     def renew_plans(self) -> None:
         """The same of event queries."""
         self.hurried.difference_update(self.events)
+        for query in self.events:
+            self.follow(query)
         for level in self.all:
             dropped = sum(plan.all_dropped for plan in level.plans)
             level.plan = PlanController(self.stages.of_events(), dropped=dropped)
@@ -389,7 +393,8 @@ class Levels:
     ) -> None:
         """Adds a pattern to a stage."""
         types = [[one.number for one in types] for types in pattern.components]
-        in_order = self._in_order(pattern)
+        if pattern.in_order is None:
+            self.follow(pattern)
         self.stages.read(pattern.types)
         pattern.compiled.add_to(
             stage,
@@ -397,17 +402,25 @@ class Levels:
             types,
             pattern.since << PLACES,
             weak=pattern.weak,
-            in_order=in_order,
+            in_order=bool(pattern.in_order),
         )
 
-    def _in_order(self, query: PatternQuery | EventQuery) -> bool:
-        """Whether a query goes in order, as what it reads is revisable or was: what was pending
-        then is reported as the watermark reaches it."""
-        now = self.may_change(query.types)
-        if now and query.in_order is False and query.compiled.monotone and query.asked == STRONG:
-            self.hurried.add(query)
-        query.in_order = query.in_order or now
-        return query.in_order
+    def follow(self, query: PatternQuery | EventQuery) -> None:
+        """Notes whether a query goes in order of time: as what it reads is revisable or, where it
+        waits for the watermark, was; what was pending then is reported in its time."""
+        now, before = self.may_change(query.types), query.in_order
+        if _reports_at_once(query) and before is not None:
+            if now and not before:
+                self.hurried.add(query)
+            now = now or before
+        query.in_order = now
+
+    def went_over(self, revisable: Container[str]) -> None:
+        """Before a restart these streams were revisable."""
+        some: list[PatternQuery | EventQuery] = [*self.patterns.values(), *self.events]
+        for query in some:
+            if _reports_at_once(query):
+                query.in_order = any(one.stream in revisable for one in query.types)
 
     def may_change(self, types: Iterable[EventType]) -> bool:
         """Whether any event of some types may be retracted."""
@@ -434,8 +447,14 @@ class Levels:
         level = self.all[query.level]
         if query.weak:
             level.weak[member.order] = PlanController(self.stages.of_events(), weak=True)
-        in_order = self._in_order(query)
-        query.add_to(self.plan(query, member.order).stage, member, in_order=in_order)
+        if query.in_order is None:
+            self.follow(query)
+        query.add_to(self.plan(query, member.order).stage, member)
+
+
+def _reports_at_once(query: PatternQuery | EventQuery) -> bool:
+    """Whether a query reports each match for good, and immediately where nothing is retracted."""
+    return query.asked == STRONG and query.compiled.monotone
 
 
 def _totals(none: Mapping[str, int], controllers: Iterable[Controller]) -> dict[str, int]:

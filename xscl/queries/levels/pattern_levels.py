@@ -212,6 +212,9 @@ class PatternLevels:
         _ = self.readers
         numbers = {member.name: member.order for _, member in levels.members()}
         recall(saved, levels.plans(), numbers.get, levels.types, flushed)
+        for query, member in levels.members() if levels.hurried else ():
+            if query in levels.hurried:
+                levels.plan(query, member.order).stage.report_early({member.order: None})
 
     def clear(self) -> None:
         """Makes all stages again, with nothing in them."""
@@ -231,9 +234,6 @@ class PatternLevels:
         saved = self.saved() | (more or {})
         self.levels.renew_plans()
         self.recall(saved, flushed)
-        for query, member in self.levels.members() if self.levels.hurried else ():
-            if query in self.levels.hurried:
-                self.levels.plan(query, member.order).stage.report_early({member.order: None})
 
     def look_back(
         self,
@@ -246,7 +246,7 @@ class PatternLevels:
         read; it remembers them from now on."""
         levels, types = self.levels, {one.number for one in query.types}
         plan = PlanController(levels.stage_for(query), query.weak)
-        query.add_to(plan.stage, member, in_order=levels.may_change(query.types))
+        query.add_to(plan.stage, member)
         # What others ask of what it publishes is asked here, too.
         self.readers.of_outputs(plan, query)
         readers = self._no_readers()
