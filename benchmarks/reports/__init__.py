@@ -59,7 +59,8 @@ NAMES = (*SASE, *CAYUGA, *RUMOR, *JOINS, *NEXT, *AUTOMATA, *USERS)
 """In the order of the page: of the papers, then the rest."""
 
 SIZES: dict[str, Scale] = {
-    name: replace(FULL, limit=10, patience=60) for name in (*JOINS[1:], *RUMOR)
+    name: replace(FULL, limit=10, patience=60)
+    for name in (*JOINS[1:], *RUMOR, "figure_4_13", "figure_4_14")
 }
 """The sizes of sections that would take more than half an hour at the full one."""
 

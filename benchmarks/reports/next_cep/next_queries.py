@@ -29,7 +29,7 @@ EVENTS = sum(STREAMS)
 
 def run(scale: Scale) -> Report:
     tiny = scale.items < 1_000
-    seconds = 60.0 if scale.full else 1.0 if tiny else 10.0
+    seconds = 30.0 if scale.full else 1.0 if tiny else 10.0
     counts = QUERIES[:2] if tiny else QUERIES
     singles = 40 if scale.full else 3 if tiny else 15
     lines = {
