@@ -23,6 +23,8 @@ _DOUBLE = re.compile(
 )
 
 
+_ADDRESS = re.compile("https?://", re.IGNORECASE)
+
 _BEGINNINGS = frozenset("0123456789.+-IN \t\r\n")
 
 
@@ -56,7 +58,10 @@ def canonical_url(value: str) -> str:
     >>> canonical_url(" http://www.a.example/b/?utm_source=feed"), canonical_url("b")
     ('https://a.example/b', 'b')
     """
-    return canonical(value.strip(" \t\r\n")) if "://" in value else value
+    if "://" not in value:
+        return value
+    address = value.strip(" \t\r\n")
+    return canonical(address) if _ADDRESS.match(address) else value
 
 
 def number(value: str) -> str:

@@ -154,9 +154,10 @@ def tag_test(test: str) -> str:
     """A node test as stage 1 knows it: the name of a JSON key that is no XML name, encoded."""
     if test.startswith("@") or test in ("*", ".", "text()"):
         return test
-    uri, brace, local = test.rpartition("}")
-    # `{}` marks a quoted name that would read as something else.
-    return encode_name(local) if uri in ("", "{") else uri + brace + local
+    if test.startswith("{}"):
+        # A quoted name that would read as something else; it may have braces of its own.
+        return encode_name(test[2:])
+    return test if "}" in test else encode_name(test)
 
 
 def compared_with(

@@ -14,7 +14,7 @@ from typing import Any
 
 from xscl.language import syntax
 from xscl.language.checks.check import LATE_POSITION
-from xscl.language.checks.functions import NO_PATTERN, bad_pattern
+from xscl.language.checks.functions import NO_MEASURE, NO_PATTERN, bad_pattern
 from xscl.language.checks.likeness import NO_LEAST, millionths
 from xscl.language.conditions import binds
 from xscl.language.syntax import (
@@ -36,6 +36,7 @@ from xscl.language.syntax import (
     Window,
 )
 from xscl.times import NEGATIVE, NO_LENGTH, TOO_LONG, microseconds
+from xscl.xpath_stage.texts.likeness import MEASURES
 
 __all__ = ["Blank", "Remade", "Use", "Value", "places_in_blocks", "program_of", "unsigned"]
 
@@ -52,6 +53,7 @@ class Use(Enum):
 
     CONSTANT = auto()
     JSON = auto()
+    MEASURE = auto()
     PATTERN = auto()
     STRING = auto()
     LIKENESS = auto()
@@ -94,6 +96,8 @@ class Blank:
                 return bad_pattern(value)
             case Use.PATTERN, _:
                 return NO_PATTERN
+            case Use.MEASURE, _:
+                return None if value in MEASURES else NO_MEASURE
             case Use.LIKENESS, _:
                 if millionths(value) is None:
                     return f"the parameter `:{self.name}`: {NO_LEAST}, found {value!r}"
@@ -254,10 +258,12 @@ def _uses(node: object) -> Iterator[tuple[int, Use]]:
             yield at, Use.LIKENESS
         case Contained(_, Parameter(_, at)):
             yield at, Use.STRING
+        case Function("similar", (_, _, Literal(_, at))) | Call("similar", (_, _, Literal(_, at))):
+            yield at, Use.MEASURE
         case JSONObject(members):
-            yield from ((value.at, Use.JSON) for _, value in members)
+            yield from ((one.at, Use.JSON) for _, one in members if isinstance(one, Parameter))
         case JSONArray(items):
-            yield from ((value.at, Use.JSON) for value in items)
+            yield from ((one.at, Use.JSON) for one in items if isinstance(one, Parameter))
         case Step():
             binding = False
             for condition in node.filters:

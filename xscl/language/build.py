@@ -217,10 +217,11 @@ def unknown_prefix(prefix: str) -> str:
 def quoted_name(name: str) -> str:
     """The node test of a quoted name; `{}` tells `'*'` and kin from what they would mean.
 
-    >>> quoted_name("dc creator"), quoted_name("@type"), quoted_name("*")
-    ('dc creator', '{}@type', '{}*')
+    >>> quoted_name("dc creator"), quoted_name("@type"), quoted_name("*"), quoted_name("/{id}")
+    ('dc creator', '{}@type', '{}*', '{}/{id}')
     """
-    return "{}" + name if name.startswith(("@", "{")) or name in _TESTS else name
+    marked = name.startswith("@") or "}" in name or name in _TESTS
+    return "{}" + name if marked else name
 
 
 def as_branch(node: Node) -> Branch:

@@ -103,7 +103,7 @@ class Prepared:
         others = {
             blank.name
             for blank in self._blanks
-            if blank.use in (Use.JSON, Use.LATE_FILTER) or blank.at in in_blocks
+            if blank.use in (Use.JSON, Use.LATE_FILTER, Use.MEASURE) or blank.at in in_blocks
         }
         return frozenset(self.parameters.keys() - others)
 

@@ -134,6 +134,8 @@ class Wording:
         return scan(self._text).text
 
     def _clark(self, test: str) -> str:
+        if test.startswith("{}"):
+            return _string(test[2:])
         attribute, name = ("@", test[1:]) if test.startswith("@") else ("", test)
         uri, _, local = name.rpartition("}")
         if uri in ("", "{"):

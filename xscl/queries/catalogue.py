@@ -131,8 +131,21 @@ class Catalogue:
         `since` on.  Its text is at `place`, where that is not the text that was parsed.  Raises
         QueryError if it would close a cycle of streams."""
         self.graph.check(dissection)
+        self._check_sub_queries(dissection)
         wiring = self._wiring(dissection, None, since, self.levels.default)
         return self.add_alike(wiring, dissection.query.name, since, on_match, place)
+
+    def _check_sub_queries(self, dissection: Dissection) -> None:
+        """Raises QueryError where a sub-query has the name of another query's, as those of `p` and
+        `p(1)` may: their streams go by their names."""
+        for one in dissection.everything():
+            for stream, inner in (*one.subqueries, *one.publishing):
+                if self.graph.read[stream]:
+                    query, name = dissection.query, inner.query.name
+                    problem = f"a sub-query of another query is {name!r}, too; rename this query"
+                    raise QueryError(
+                        problem, query=query.name, text=query.text, at=_name_place(query)
+                    )
 
     def alike(self, prepared: Prepared) -> Wiring | None:
         """What the subscriptions of a query have in common that differ in their names alone."""

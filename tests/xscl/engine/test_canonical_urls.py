@@ -8,6 +8,7 @@ import pytest
 
 from tests.drawn import seeded
 from xscl import Engine, QueryError
+from xscl.xpath_stage.values import canonical_url
 
 PAGES = ("a.example/x", "a.example/x/y", "b.example/?p=1&q=2", "b.example/", "no address", "")
 
@@ -121,3 +122,10 @@ def test_a_pattern_has_it_wherever_it_has_values(query: str) -> None:
         found += engine.flush()
         said = sorted(("".join(one.documents), str(one.result)) for one in found)
         assert said == sorted((documents, str(result)) for documents, result in PATTERNS[query])
+
+
+@pytest.mark.parametrize(
+    "text", [" see http://x.example/ ", " mailto://x ", "\n://", " ftp://a/b "]
+)
+def test_text_that_is_no_address_stays_as_it_is(text: str) -> None:
+    assert canonical_url(text) == text

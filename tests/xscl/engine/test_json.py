@@ -389,3 +389,43 @@ def test_any_other_text_is_a_text(text: str) -> None:
     with xscl.Engine() as engine:
         assert engine.subscribe("S/json[a]")
         assert engine.publish_many([{"json": text}]) == []
+
+
+KEYS = [
+    "a}b",
+    "/users/{id}",
+    "{id}",
+    "{}",
+    "}",
+    "{",
+    "{}x",
+    "{*}b",
+    "{}{",
+    "@t",
+    "*",
+    "text()",
+    "a b",
+]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_quoted_key_is_found_wherever_it_stands(key: str) -> None:
+    """And what else comes is read all the same."""
+    queries = {
+        "anywhere": f"S//'{key}'",
+        "child": f"S/json/'{key}'",
+        "bracket": f"S/json[./'{key}' = 1]",
+        "predicate": f"S/json->a JOIN {{a/'{key}' = b/'{key}'}} T/json->b",
+        "bound": f"S/json[./'{key}'->x] JOIN {{x = y}} T/json[.//'{key}'->y]",
+        "first": f"S//'{key}'[1]",
+        "shown": f"SELECT a/'{key}' AS it FROM S/json->a[./'{key}']",
+    }
+    with xscl.Engine() as engine:
+        for name, text in queries.items():
+            engine.subscribe(text, name=name)
+        for other in ("c", "b", "id", "x", "users", "t"):
+            assert engine.publish("S", {other: 1}) == []
+        found = engine.publish("S", {key: 1}) + engine.publish("T", {"in": {key: 1}, key: 1})
+        assert {one.query for one in found} == {*queries}
+        (shown,) = (one.result for one in found if one.query == "shown")
+        assert "1" in str(shown)

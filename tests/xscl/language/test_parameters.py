@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import xscl
 from xscl.language import parse
 from xscl.language.parameters import Prepared, bind, parameters
 from xscl.language.syntax import Query
@@ -178,3 +179,24 @@ def test_a_table_of_values() -> None:
         assert placeless(query) == placeless(one(text.format(f"'v{number}'", number)))
     _, [error] = prepared.bind({"p": "v"}, "n[7]")
     assert (error.query, error.line) == ("n[7]", 2)
+
+
+@pytest.mark.parametrize(
+    ("select", "expected"),
+    [
+        ('{"n": :k * a.v}', {"n": 15}),
+        ('{"n": a.v * :k}', {"n": 15}),
+        ('{"n": [:k + a.v, :k]}', {"n": [8, 3]}),
+        ('{"n": ( :k + 1) * 2, "k": :k}', {"n": 8, "k": 3}),
+    ],
+)
+@pytest.mark.parametrize("source", ["EVENT SEQ(S a)", "EVENT SEQ(S a) WITHIN 5 s"])
+def test_a_parameter_may_begin_what_is_computed(
+    select: str, expected: dict[str, object], source: str
+) -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe(f"SELECT {select} FROM {source}", params={"k": 3})
+        engine.publish("S", "<a><v>5</v></a>", id="d", timestamp=0)
+        engine.subscribe(f"SELECT {select} FROM {source}", name="two", params={"k": 3})
+        found = engine.publish("S", "<a><v>5</v></a>", id="e", timestamp=1)
+        assert [one.result for one in [*found, *engine.flush()]][-2:] == [expected] * 2
