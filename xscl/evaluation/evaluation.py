@@ -171,7 +171,8 @@ class Evaluation:
 
         def collect(step: WaveRows) -> Wave:
             for reporter, _ in self._waves.taken_back(step):
-                counts[reporter.name] -= reporter.reported
+                if reporter.reported:
+                    counts[reporter.name] -= 1
             alone = self._waves.pending.any
             for number, matches in () if alone else step.counts():
                 owner = self._queries.stages.reader(number).owner

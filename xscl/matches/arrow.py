@@ -67,7 +67,7 @@ def _record(match: Match) -> dict[str, object]:
         "documents": match.documents,
         "streams": match.streams,
         "nodes": match.nodes,
-        "variables": match.variables if match.start is not None else None,
+        "variables": match.variables or None,
         "start": match.start,
         "bindings": list(match.bindings.items()),
         "values": _values(match),

@@ -226,12 +226,16 @@ def _as_asked(dissection: Dissection, schema_of: SchemaOf) -> TimedQuery | Compi
 def _form(
     dissection: Dissection, outputs: tuple[int, ...], variables: tuple[tuple[str, int, int], ...]
 ) -> MatchForm:
-    if dissection.query.select is None and not variables:
+    # Attributes have numbers of their engine, and a form knows their names by these.
+    of_attributes = any(
+        node.step.test.startswith("@") for part in dissection.disjuncts for node in part.patterns
+    )
+    if dissection.query.select is None and not variables and not of_attributes:
         return _plain_form(dissection.feeds, outputs)
     return MatchForm(dissection.query.select, dissection.feeds, outputs, variables)
 
 
 @lru_cache(maxsize=1_000)
 def _plain_form(stream: str | None, outputs: tuple[int, ...]) -> MatchForm:
-    """The form without a SELECT, which is the same for most queries."""
+    """The form without a SELECT and attributes, which is the same for most queries."""
     return MatchForm(None, stream, outputs, ())

@@ -606,3 +606,44 @@ def test_a_stream_that_no_query_reads_matches_nothing(engine: xscl.Engine) -> No
     assert engine.publish("T", "<a/>", id="d") == []
     assert engine.reads("S")
     assert not engine.reads("T")
+
+
+def test_matches_of_attributes_do_not_depend_on_other_engines() -> None:
+    """Which number the name of an attribute has in one is nothing to another."""
+    document = '<a j="1" k="2" l="3"/>'
+
+    def found(*before: str) -> list[tuple[str, str]]:
+        for text in before:
+            with xscl.Engine() as other:
+                other.subscribe("S//@k PUBLISH P", name="q")
+                other.publish("S", text, id="d", timestamp=0)
+        with xscl.Engine() as engine:
+            engine.subscribe("S//@* PUBLISH P", name="q")
+            engine.subscribe("P/*", name="r")
+            matches = engine.publish("S", document, id="d", timestamp=0)
+            assert engine.skipped.duplicate == 0
+        return [(one.query, one.id) for one in matches]
+
+    alone = found()
+    assert len(set(alone)) == 6
+    assert found('<a k="1"/>') == found('<a z="1" k="1"/>', '<b l="7"/>') == alone
+
+
+def test_a_query_named_as_a_sub_query_of_another_is_refused() -> None:
+    """Or each would read the results of the other's."""
+    queries = [("p", "((S/a)/*)/*"), ("p(1)", "(S/b)/*")]
+    for (name, text), (other, other_text) in (queries, queries[::-1]):
+        with xscl.Engine() as engine:
+            engine.subscribe(text, name=name)
+            with pytest.raises(xscl.QueryError, match="a sub-query of another query is 'p"):
+                engine.subscribe(other_text, name=other)
+            engine.subscribe(other_text, name="another")
+            assert {one.query for one in engine.publish("S", "<b/>")} <= {"p(1)", "another"}
+
+
+def test_counts_are_of_queries_alone() -> None:
+    """Where the results of a sub-query are taken back, too."""
+    with xscl.Engine(revisable={"S"}, consistency="middle") as engine:
+        engine.subscribe("(SELECT <r>{x}</r> FROM S/a->x)/r", name="q")
+        document = {"id": "d", "timestamp": 1, "xml": "<a/>"}
+        assert engine.count([document, {"retract": "d", "stream": "S"}]) == {"q": 0}

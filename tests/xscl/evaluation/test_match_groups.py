@@ -194,7 +194,8 @@ def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
     most = 500
     with xscl.Engine() as engine:
         query = engine.subscribe("S//a->x JOIN {x = y} S//b->y")
-        part = SimpleNamespace(sole=[query.numbers], heads=[(0, 0)])
+        plan = SimpleNamespace(joins=[(0, 0)])
+        part = SimpleNamespace(plan=plan, sole=[query.numbers], heads=[(0, 0)])
         channel: Any = type("Of", (), {"parts": [part]})()
         retained: Any = dict.fromkeys(range(most + 1))
         others = [Counted(number) for number in range(most)]
@@ -233,3 +234,45 @@ def test_a_group_has_its_documents_whatever_the_engine_drops(then: str) -> None:
     assert [one for groups in found for group in groups for one in group.documents] == last
     assert sum(len(group.matches()) for groups in found for group in groups) == len(last) // 2
     assert [match.result for group in found[1] for match in group.matches()]
+
+
+CROSSING = {
+    "eq": "S//a->x JOIN {x = y} S//b->y",
+    "le": "S//a->x JOIN {x <= y} S//b->y",
+    "ne": "S//a->x JOIN {x != y} S//b->y",
+    "ever": "S//a JOIN {} S//b",
+    "soon": "S//a JOIN {, 2} S//b",
+    "alike": "S//a->x JOIN {similar(x, y) >= 0.5} S//b->y",
+    "both": "S//a->x JOIN {x = y AND x <= y} S//b->y",
+}
+
+
+@pytest.mark.parametrize("in_process", [0, 100])
+@pytest.mark.parametrize("batch", [1, 4, 20])
+@pytest.mark.parametrize("called", [False, True])
+def test_pairs_found_by_values_by_time_and_by_likeness_are_in_one_group(
+    in_process: int, batch: int, called: bool
+) -> None:
+    documents = [
+        {"id": f"d{n}", "timestamp": n, "xml": f"<{'ab'[n % 2]}>{n * 7 % 5}</{'ab'[n % 2]}>"}
+        for n in range(20)
+    ]
+    got: list[str] = []
+    strategies = xscl.Strategies(in_process=in_process)
+    with xscl.Engine(strategies=strategies) as engine, xscl.Engine(strategies=strategies) as plain:
+        for name, text in CROSSING.items():
+            on_match = (lambda match: got.append(match.id)) if called else None
+            engine.subscribe(text, name=name, on_match=on_match)
+            plain.subscribe(text, name=name)
+        groups = [*engine.run(documents, batch=batch, grouped=True)]
+        expected = [*plain.run(documents, batch=batch)]
+    queries: dict[tuple[str, ...], set[str]] = {}
+    for match in expected:
+        queries.setdefault(match.documents, set()).add(match.query)
+    assert {group.documents: {*group.queries} for group in groups} == queries
+    assert len(groups) == len(queries)
+    assert sorted(match.id for group in groups for match in group.matches()) == sorted(
+        match.id for match in expected
+    )
+    assert sum(group.count for group in groups) == len(expected)
+    assert sorted(got) == (sorted(match.id for match in expected) if called else [])

@@ -109,3 +109,12 @@ def test_a_result_that_cannot_be_built_does_not_cost_the_others(
     assert table["result"].to_pylist() == [None, "<r><json><a>1</a></json></r>"]
     (record,) = caplog.records
     assert "cannot be built" in record.getMessage()
+
+
+def test_a_match_of_one_block_has_no_variables() -> None:
+    """Of a document with an interval, too, which has a start."""
+    with Engine() as engine:
+        engine.subscribe("S//a")
+        found = engine.publish_many([{"id": "d", "start": 1, "timestamp": 2, "xml": "<a/>"}])
+    assert to_arrow(found)["variables"].to_pylist() == [None]
+    assert to_arrow(found)["start"].to_pylist() == [1]

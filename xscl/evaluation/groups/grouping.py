@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
@@ -40,10 +40,13 @@ class MatchGrouping:
         self._attribute_name = attribute_name
         self._nobody = ChannelQueries((), 0, attribute_name)
         self._of_channels: dict[Channel, ChannelQueries] = {}
+        self._crossing: set[Channel] = set()
+        """Channels with queries that ask for no value in common."""
 
     def queries_changed(self) -> None:
         """To be called when queries have come or gone."""
         self._of_channels.clear()
+        self._crossing.clear()
 
     def group(
         self,
@@ -55,16 +58,10 @@ class MatchGrouping:
         """Adds the groups of a wave: its channel tuples, and the matches that are in none of
         them, of the same documents or of others."""
         more: More = {}
-        of_channels = self._of_channels
         for owner, found in rows:
             if isinstance(owner, Subscription) and owner.reported:
                 more.setdefault(found.documents, []).append((owner, found))
-        for one in tuples:
-            queries = of_channels.get(one.channel)
-            if queries is None:
-                queries = self._queries_of(one.channel)
-            if not queries:
-                continue
+        for one, queries in self._with_queries(tuples):
             of, others = (held[one.document],), one.others
             before, after = ((), of) if one.right else (of, ())
             if more:
@@ -104,8 +101,26 @@ class MatchGrouping:
         if one.others:
             to.ranges.append(one)
 
+    def _with_queries(
+        self, tuples: Iterable[ChannelTuple]
+    ) -> Sequence[tuple[ChannelTuple, ChannelQueries]]:
+        """The tuples with their queries, each pair of documents in one: of those that have a value
+        in common there is one, but such a pair may be found by time or likeness, too."""
+        found: list[tuple[ChannelTuple, ChannelQueries]] = []
+        crossing, of_channels = False, self._of_channels
+        for one in tuples:
+            queries = of_channels.get(one.channel)
+            if queries is None:
+                queries = self._queries_of(one.channel)
+            if queries:
+                found.append((one, queries))
+                crossing = crossing or one.channel in self._crossing
+        return [*_joined(found)] if crossing else found
+
     def _queries_of(self, channel: Channel) -> ChannelQueries:
         parts = [part for part in channel.parts if part.sole]
+        if any(not part.plan.joins for part in parts):
+            self._crossing.add(channel)
         # Queries that are alike are one array, wherever they are.
         alike = {id(some): len(some) for part in parts for some in part.sole}
         queries = self._of_channels[channel] = (
@@ -124,3 +139,27 @@ class MatchGrouping:
             else self._nobody
         )
         return queries
+
+
+def _joined(
+    tuples: Iterable[tuple[ChannelTuple, ChannelQueries]],
+) -> Iterator[tuple[ChannelTuple, ChannelQueries]]:
+    """Tuples of which no two have the same pair of documents."""
+    of_documents: dict[tuple[int, bool], list[tuple[ChannelTuple, ChannelQueries]]] = {}
+    for one, queries in tuples:
+        of_documents.setdefault((one.document, one.right), []).append((one, queries))
+    for (document, right), some in of_documents.items():
+        if len(some) == 1:
+            yield from some
+            continue
+        by_other: dict[int, list[ChannelQueries]] = {}
+        for one, queries in some:
+            for other in one.others:
+                by_other.setdefault(other, []).append(queries)
+        alike: dict[tuple[ChannelQueries, ...], list[int]] = {}
+        for other, several in by_other.items():
+            alike.setdefault(tuple(several), []).append(other)
+        channel = some[0][0].channel
+        for (queries, *others), numbers in alike.items():
+            joined = queries.joined(others) if others else queries
+            yield ChannelTuple(channel, document, numbers, right), joined

@@ -113,6 +113,12 @@ class ChannelQueries:
         """The same of one tuple of documents, which has more matches."""
         return ChannelQueries(self._parts, self._size, self._attribute_name, more)
 
+    def joined(self, others: Iterable[ChannelQueries]) -> ChannelQueries:
+        """These and those of other channels."""
+        every = (self, *others)
+        parts = [part for one in every for part in one._parts]
+        return ChannelQueries(parts, sum(one._size for one in every), self._attribute_name)
+
     def matches(self, documents: tuple[Document, ...]) -> list[Match]:
         """The matches of one tuple of documents, in order of the queries."""
         rows = [*self._rows(documents), *self._more]
