@@ -3,11 +3,12 @@ runs over n events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from xscl.pattern_stage.layouts import END, TypedEvent
 
-__all__ = ["MOST", "Exceeded", "Tally", "portions"]
+__all__ = ["MOST", "Exceeded", "Tally", "epochs", "portions"]
 
 MOST = 1_000_000
 """The maximal number of a query's matches in one step, and of its pending or partial ones."""
@@ -22,11 +23,25 @@ def portions(events: Iterable[TypedEvent], most: int) -> Iterator[tuple[int, lis
     """Events that a stage processes again, in order of time, a portion at a time: what is counted
     in each step is not to be more than it was.  With each the time before which all have come."""
     coming = sorted(events, key=_end)
-    size = max(1, min(_PORTION, most // _SHARE))
+    size = _size(most)
     for at in range(0, len(coming), size):
         after = coming[at + size : at + size + 1]
         time = _end(coming[min(at + size, len(coming)) - 1])
         yield (time - 1 if after and _end(after[0]) == time else time), coming[at : at + size]
+
+
+def epochs(events: Sequence[TypedEvent], most: int) -> Iterator[Sequence[TypedEvent]]:
+    """The same of events in order of time, where those of one time must not be taken apart."""
+    at, size = 0, _size(most)
+    while at < len(events):
+        last = events[min(at + size, len(events)) - 1]
+        end = bisect_right(events, _end(last), at, key=_end)
+        yield events[at:end]
+        at = end
+
+
+def _size(most: int) -> int:
+    return max(1, min(_PORTION, most // _SHARE))
 
 
 def _end(coming: TypedEvent) -> int:

@@ -9,7 +9,7 @@ filled up with None.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -65,11 +65,14 @@ class Layouts:
         return SLOTS + longest
 
 
+def _own(slot: Slot) -> Iterator[str]:
+    """The name of what every event has, which a member may have, too."""
+    if slot.attribute.own is not None:
+        yield f"{slot.attribute.own}()"
+
+
 def slot_names(slots: Iterable[Slot | None]) -> list[tuple[str, ...]]:
     """The slots of event queries as JSON that is the same over a restart."""
     return [
-        ()
-        if one is None
-        else (*filter(None, (one.attribute.own,)), *one.attribute.steps, one.form.name)
-        for one in slots
+        () if one is None else (*_own(one), *one.attribute.steps, one.form.name) for one in slots
     ]

@@ -249,6 +249,13 @@ class Part:
             covering = min(covering, bisect_right(self.epochs, since, key=_time))
         del self.epochs[:covering]
 
+    def forget(self) -> None:
+        """Nothing can change it any more: its matches stay."""
+        for epoch in self.epochs:
+            for keys in (epoch.matches, epoch.opened, epoch.ended):
+                for key in keys:
+                    self._passed(key)
+
     def due(self) -> float:
         """When the next window of a run closes, at which something may happen."""
         if not self.epochs or self.program.within is None:

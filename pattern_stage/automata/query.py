@@ -110,8 +110,9 @@ class AutomatonQuery:
 
     @cached_property
     def wakers(self) -> Wakers | None:
-        """The events that can do something to it; None where time does something, too."""
-        if self._living.opens or self._living.closes:
+        """The events that can do something to it; None where time does something, too, or where a
+        document is several of its events, each of which has to be ignored."""
+        if self._living.opens or self._living.closes or len({*self.types}) < len(self.types):
             return None
         first, known = {self.program.start}, 0
         while known < len(first):
@@ -326,7 +327,7 @@ class AutomatonQuery:
             elif self._living.opens or self._living.closes:
                 oldest = min(oldest, part.epochs[0].time)
         for by in gone:
-            del self._parts[by]
+            self._parts.pop(by).forget()
         self._oldest = max(self._oldest, oldest)
 
     def free(self, types: Sequence[float]) -> bool:

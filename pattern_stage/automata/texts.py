@@ -59,7 +59,8 @@ def _filled(number: float) -> float | None:
     return number if number == number else None
 
 
-_SPACE = {**FUNCTIONS, **NUMBERS, "number_of": number_of, "filled": _filled}
+# `min` and `max` of arcs are of any number of values, as in FUNCTIONS.
+_SPACE = {**NUMBERS, **FUNCTIONS, "number_of": number_of, "filled": _filled}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -55,10 +55,12 @@ class Texts:
         if given is not None:
             if constant.place not in given:
                 given.append(constant.place)
-            return f"C[{2 * given.index(constant.place) + (form is Form.NUMBER)}]"
-        self.fixed.add(constant.place)
-        cast = form is Form.NUMBER and not constant.number
-        return f"{'n' if cast else 'c'}{constant.place}"
+            text = f"C[{2 * given.index(constant.place) + (form is Form.NUMBER)}]"
+        else:
+            self.fixed.add(constant.place)
+            cast = form is Form.NUMBER and not constant.number
+            text = f"{'n' if cast else 'c'}{constant.place}"
+        return f"number_text({text})" if constant.number and form is Form.TEXT else text
 
     def function(self, parameters: str, result: str, *statements: str) -> str:
         """The name of a function, one for all equal ones."""

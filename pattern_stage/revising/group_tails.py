@@ -24,11 +24,14 @@ Outcomes = Callable[[Group], dict[Hashable, Found]]
 class GroupTail(Tail[Found]):
     """The tail of a group; `outcomes` is what that has found since the last call."""
 
-    __slots__ = ("group", "outcomes", "reported")
+    __slots__ = ("_gathered", "group", "outcomes", "reported")
 
-    def __init__(self, group: Group, changes: Changes[Found], outcomes: Outcomes) -> None:
-        super().__init__(changes, forks=group.forks)
+    def __init__(
+        self, group: Group, changes: Changes[Found], outcomes: Outcomes, most: int
+    ) -> None:
+        super().__init__(changes, most, forks=group.forks)
         self.group, self.outcomes = group, outcomes
+        self._gathered: dict[Hashable, Found] = {}
         self.reported: Mapping[Any, int] = {**group.runs.endings.reported}
         """At the base, by partition the last match where matches do not overlap."""
 
@@ -37,11 +40,15 @@ class GroupTail(Tail[Found]):
 
     def _load(self, saved: Any) -> None:
         self.group.restore(saved)
+        self._gathered = {}
 
     def _take(self, events: list[TypedEvent]) -> None:
         take = self.group.take
         for type_, event in events:
             take(type_, event)
+
+    def _gather(self) -> None:
+        self._gathered |= self.outcomes(self.group)
 
     def _found(self, horizon: int | None) -> dict[Hashable, Found]:
         endings = self.group.runs.endings
@@ -49,11 +56,16 @@ class GroupTail(Tail[Found]):
             endings.settle(horizon, True)  # type: ignore[call-arg]
         else:
             endings.settle(horizon)
-        return self.outcomes(self.group)
+        return self._all()
 
     def _settle(self, mark: int) -> dict[Hashable, Found]:
         self.group.advance(mark)
-        return self.outcomes(self.group)
+        return self._all()
+
+    def _all(self) -> dict[Hashable, Found]:
+        self._gather()
+        found, self._gathered = self._gathered, {}
+        return found
 
     def _behind(self, mark: int) -> int:
         return bisect_right(self.events, mark, key=_time)
@@ -88,10 +100,11 @@ class AutomatonTail(GroupTail):
         group: AutomatonGroup,
         changes: Changes[Found],
         outcomes: Outcomes,
+        most: int,
         *,
         final: bool = False,
     ) -> None:
-        super().__init__(group, changes, outcomes)
+        super().__init__(group, changes, outcomes, most)
         self._final = final
         """Whether nothing is taken back, whoever breaks a promise."""
         self._fresh: list[TypedEvent] = []

@@ -98,9 +98,10 @@ class RevisingStage(PatternStage):
         super()._route(group, key)
         changes, outcomes = self._changes, self._outcomes_of
         if isinstance(group, AutomatonGroup):
-            self._tails[group] = AutomatonTail(group, changes, outcomes, final=self.final)
+            tail = AutomatonTail(group, changes, outcomes, self._most, final=self.final)
+            self._tails[group] = tail
         else:
-            self._tails[group] = GroupTail(group, changes, outcomes)
+            self._tails[group] = GroupTail(group, changes, outcomes, self._most)
 
     def remove(self, number: int) -> None:
         """Removes a query."""

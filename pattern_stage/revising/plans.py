@@ -28,7 +28,7 @@ class _PlanTail(Tail[Output]):
     __slots__ = ("outputs", "stage")
 
     def __init__(self, stage: RevisingPlans) -> None:
-        super().__init__(Changes[Output](), forks=True)
+        super().__init__(Changes[Output](), stage.most, forks=True)
         self.stage = stage
         self.outputs: list[Output] = []
 
@@ -41,6 +41,9 @@ class _PlanTail(Tail[Output]):
 
     def _take(self, events: list[TypedEvent]) -> None:
         self.outputs += self.stage.run(events)
+
+    def _gather(self) -> None:
+        """Each run counts alone."""
 
     def _found(self, horizon: int | None) -> dict[Hashable, Output]:
         outputs, self.outputs = self.outputs, []

@@ -15,6 +15,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
+from xscl.pattern_stage.bounds import epochs
 from xscl.pattern_stage.layouts import END, NUMBER, TypedEvent
 
 __all__ = ["ROUND", "Changes", "Tail", "horizon_of"]
@@ -69,19 +70,23 @@ class Tail(ABC, Generic[Found]):
         "events",
         "flushed",
         "forks",
+        "most",
+        "reached",
         "seen",
         "snapshot",
         "standing",
         "taken",
     )
 
-    def __init__(self, changes: Changes[Found], *, forks: bool) -> None:
-        self.changes, self.forks = changes, forks
+    def __init__(self, changes: Changes[Found], most: int, *, forks: bool) -> None:
+        self.changes, self.most, self.forks = changes, most, forks
         self.events: list[TypedEvent] = []
         self.taken = 0
         """How many of the events are in the state."""
         self.seen: int | None = None
         """Up to when time has gone in it."""
+        self.reached: int | None = None
+        """Up to when it has ever gone."""
         self.snapshot: Any = None
         """The base, where the state is beyond it."""
         self.standing: dict[Hashable, Found] = {}
@@ -106,6 +111,11 @@ class Tail(ABC, Generic[Found]):
     @abstractmethod
     def _take(self, events: list[TypedEvent]) -> None:
         """Takes events in order of time."""
+
+    @abstractmethod
+    def _gather(self) -> None:
+        """A part of the events that are processed again has been taken: what is found in each part
+        counts alone."""
 
     @abstractmethod
     def _found(self, horizon: int | None) -> dict[Hashable, Found]:
@@ -232,12 +242,21 @@ class Tail(ABC, Generic[Found]):
             self.snapshot = self._save()
         self._take_until(bisect_right(self.events, horizon, key=_time))
         self.seen = horizon
+        if self.reached is None or horizon > self.reached:
+            self.reached = horizon
         return self._found(horizon)
 
     def _take_until(self, place: int) -> None:
-        if place > self.taken:
-            self._take(self.events[self.taken : place])
-            self.taken = place
+        coming = self.events[self.taken : place]
+        if not coming:
+            return
+        again = 0 if self.reached is None else bisect_right(coming, self.reached, key=_time)
+        for some in epochs(coming[:again], self.most):
+            self._take([*some])
+            self._gather()
+        if again < len(coming):
+            self._take(coming[again:])
+        self.taken = place
 
     def _beyond(self) -> dict[Hashable, Found]:
         """What would be found in addition if no further event came, and nothing waited; nothing

@@ -103,7 +103,7 @@ class EventOutputs:
         form = owner.wiring.form
         assert isinstance(form, EventForm)
         readers = self._queries.patterns.readers
-        if form.constructs:
+        if form.constructs or stream in readers.documented:
             return partial(self._as_document, owner, stream, wave, None)
         if not self._queries.graph.only_columns(stream):
             return partial(self._as_document, owner, stream, wave, readers)

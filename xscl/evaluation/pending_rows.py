@@ -63,7 +63,7 @@ class PendingRows:
 
     def _may_change(self) -> bool:
         """Whether rows may be taken away at all."""
-        return bool(self._levels.revisable) and self._levels.default.name != "weak"
+        return bool(self._levels.revisable)
 
     def waits(self, wiring: Wiring) -> bool:
         """Whether the rows of a query may be taken away: it is a join or a filter over a stream
@@ -94,6 +94,9 @@ class PendingRows:
         mark, held, flushed = self._intake.watermark, self._intake.held, self._intake.flushed
         for owner, row in rows:
             if isinstance(owner, Subscription) and self.waits(owner.wiring):
+                if not self._intake.freed.isdisjoint(row.documents):
+                    # One was retracted, and is retained for what is weak.
+                    continue
                 time = row.known_at([held[number] for number in row.documents])
                 if mark is None or time > mark:
                     entry = (time, next(self._order), owner, row)

@@ -126,11 +126,11 @@ class Waves:
         """Makes all as if a document had never come, but for what is `taken_back` then."""
         levels = self._queries.levels
         levels.withdraw(document.stream, document.number, document.time)
+        self.pending.withdraw(document.number)
         if levels.default.name == "weak":
             # Joins go on with it.
             self._intake.free(document)
             return
-        self.pending.withdraw(document.number)
         self._intake.withdraw(document)
 
     def _withdraw_result(self, stream: str, id: str) -> None:

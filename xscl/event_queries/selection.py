@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
-from xscl.event_queries.functions import may_aggregate
+from xscl.event_queries.functions import OWN, may_aggregate
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.scope import Scope
 from xscl.event_queries.terms import Terms, named_in
@@ -169,6 +169,8 @@ def _outside_aggregates(value: Scalar | Star) -> Iterator[Named]:
     match value:
         case Named():
             yield value
+        case Call(function, ()) if function in OWN:
+            yield Named(None, f"{function}()", False, value.at)
         case Call(_, arguments) if not may_aggregate(value.function, len(arguments)):
             for one in arguments:
                 yield from _outside_aggregates(one)

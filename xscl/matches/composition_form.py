@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from xscl.language import syntax
 from xscl.matches.pattern_form import PatternForm
-from xscl.matches.pattern_values import Read, Values
+from xscl.matches.pattern_values import OPERATIONS, Operation, Read, Values
+from xscl.pattern_stage.values.numbers import number_of
 
 if TYPE_CHECKING:
     from xscl.language.syntax import Query
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
     from xscl.patterns.compile_composition import CompiledComposition
 
 __all__ = ["CompositionForm"]
+
+_OPERATIONS: Mapping[str, Operation] = {
+    **OPERATIONS,
+    "/": lambda dividend, divisor: dividend / divisor if divisor else nan,
+}
 
 
 class CompositionForm(PatternForm):
@@ -47,7 +54,15 @@ class _CompositeValues(Values):
             )
         return super().reader(value)
 
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """What is divided by 0 is no number."""
+        return _OPERATIONS
+
     def _number(self, value: Any) -> Callable[[Taken], float]:
+        if isinstance(value, syntax.Quantified):
+            nodes = self.reader(value)
+            return lambda taken: next((number_of(one.string()) for one in nodes(taken)), nan)
         if isinstance(value, syntax.Read):
             value = replace(value, index="last")
         return super()._number(value)

@@ -6,7 +6,7 @@ that its path leads to, or nothing.  Aggregates and arithmetic are numbers of xs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from xscl.xpath_stage.values import canonical_url
 if TYPE_CHECKING:
     from xscl.matches.pattern_form import Taken, TakenEvent
 
-__all__ = ["ComputedValue", "Read", "Values"]
+__all__ = ["OPERATIONS", "ComputedValue", "Operation", "Read", "Values"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,16 @@ class ComputedValue:
 Read = Callable[["Taken"], Sequence[BoundNode | ComputedValue]]
 """From a match to a value of SELECT."""
 
+Operation = Callable[[float, float], float]
+
+OPERATIONS: Mapping[str, Operation] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "/": divide,
+    "%": remainder,
+}
+
 
 class Values:
     """The values of one pattern's matches."""
@@ -69,6 +79,11 @@ class Values:
     def __init__(self, names: Sequence[str], kleene: Iterable[str]) -> None:
         self._names = names
         self._kleene = frozenset(kleene)
+
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """What operators compute."""
+        return OPERATIONS
 
     @classmethod
     def of(cls, pattern: CompiledPattern) -> Values:
@@ -134,7 +149,7 @@ class Values:
                 return lambda taken: -negated(taken)
             case syntax.Arithmetic(operator, left, right):
                 first, second = self._number(left), self._number(right)
-                operation = _OPERATORS[operator]
+                operation = self.operations[operator]
                 return lambda taken: operation(first(taken), second(taken))
             case syntax.Aggregate(function, read):
                 assert read.variable is not None
@@ -172,15 +187,6 @@ class Values:
                 return lambda taken: next((number_of(one.string()) for one in called(taken)), nan)
             case syntax.Parameter(name):
                 raise ValueError(f"the parameter `:{name}` is not bound")
-
-
-_OPERATORS: dict[str, Callable[[float, float], float]] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "/": divide,
-    "%": remainder,
-}
 
 
 def _doubles(events: Iterable[TakenEvent], of: Attribute) -> Iterable[float | None]:

@@ -129,7 +129,9 @@ def _checked(compiled: CompiledAutomaton, arcs: Arcs, change: ArcChange, life: L
     automaton = compiled.automaton
     assert change.arc is not None
     arc = replace(change.arc, name=change.name or change.arc.name or _free_name(arcs))
-    problems = [] if _was_right(compiled, arc) else [*_problems(automaton, arcs, change, arc, life)]
+    lives = change.at is None or life[0] < life[1]
+    right = lives and _was_right(compiled, arc)
+    problems = [] if right else [*_problems(automaton, arcs, change, arc, life)]
     if change.kind == "insert":
         for one in arcs.versions:
             if one.arc.name == arc.name and one.life[0] < life[1] and life[0] < one.life[1]:

@@ -21,6 +21,7 @@ from xscl.dissection.parts import Dissection
 from xscl.language.blanks import unsigned
 from xscl.language.problems import Unbound
 from xscl.language.syntax import Query
+from xscl.language.syntax.languages import AUTOMATA
 from xscl.queries.constant_table import SharedDisjunct
 from xscl.queries.subscription import Subscription
 from xscl.queries.wiring import Wiring
@@ -170,6 +171,9 @@ class SharedQueries:
         """What the subscriptions of a query without constants have in common, on a level if it
         asks for none; None of one that has any, or that does not stand for itself."""
         if prepared.parameters or not prepared.stands_alone:
+            return None
+        if (prepared.like or prepared).query.language is AUTOMATA:
+            # The arcs of each may change.
             return None
         wiring, schemas = self._wirings.get(prepared, (None, ()))
         if wiring is None or schemas != _schemas(wiring.dissection, schema_of):

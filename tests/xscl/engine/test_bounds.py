@@ -166,3 +166,43 @@ def test_one_that_looks_back_is_stopped() -> None:
 def test_a_bound_is_a_number_of_matches() -> None:
     with pytest.raises(xscl.XSCLError, match="most_matches: 0 is too few"):
         xscl.Engine(most_matches=0)
+
+
+AGAIN = {
+    "sequences": "EVENT SEQ(S a, !U u, T b) WITHIN 1 h",
+    "runs": "PATTERN SEQ(S+ a[], T b) WHERE skip_till_next_match { }",
+    "event queries": "FILTER{v >= 0}(S) NEXT{$2.v >= $1.v} T",
+    "iterations": "FILTER{v >= 0}(S) FOLD{$2.v > 0, , $.w + 1 AS w} T",
+    "a composition": "SELECT * FROM (S A; T B) WHERE (A, B) OCCURS WITHIN 1 h",
+    "an automaton": """AUTOMATON {"events": {"s": "S", "t": "T"}, "within": "1 h", "final": ["q2"],
+        "arcs": [{"from": "q0", "to": "q1", "event": "s"}, {"from": "q1", "to": "q2", "event": "t"},
+                 {"from": "q1", "to": "q1", "event": "*", "kind": "ignore"}]}""",
+}
+
+
+@pytest.mark.parametrize("kind", AGAIN)
+def test_what_is_processed_again_counts_once(kind: str) -> None:
+    """In none of 30 steps a query has as many matches as it may, but in all of them together: a
+    late document is processed with these."""
+    stops, free = list[QueryStopped](), xscl.Engine(lateness="1 h", consistency="middle")
+    free.subscribe(AGAIN[kind], name="much")
+
+    def step(engine: xscl.Engine, number: int) -> int:
+        value, both = {"v": number, "w": 0}, (("S", 0.0), ("T", 0.5))
+        some = [
+            {"stream": stream, "id": f"{stream}{number}", "timestamp": number + more, "json": value}
+            for stream, more in both
+        ]
+        return sum(1 - 2 * one.retracts for one in engine.publish_many(some))
+
+    order = [*range(1_001, 1_031), 1_000]
+    found = [step(free, number) for number in order]
+    # Of an automaton runs that are partial are counted, too.
+    most = max(100 if kind == "an automaton" else 0, *map(abs, found)) + 1
+    assert sum(found) > most
+    engine = xscl.Engine(
+        lateness="1 h", consistency="middle", most_matches=most, on_stop=stops.append
+    )
+    engine.subscribe(AGAIN[kind], name="much")
+    assert [step(engine, number) for number in order] == found
+    assert not stops

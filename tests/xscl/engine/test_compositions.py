@@ -232,3 +232,25 @@ def test_explain_says_which_queries_have_an_operator() -> None:
         ("other", "X ; Y"): ["other"],
     }
     assert "also of" in text
+
+
+COMPUTED = {
+    "T.v - PREV(T.v)": [None, None, None, 2, 3, 3],
+    "-PREV(T.v)": [None, None, None, -1, -3, -3],
+    "2 * PREV(T.v) + T.v": [None, None, None, 5, 12, 12],
+    "1 / (T.v / 0)": [None] * 6,
+    "T.v / 2": [0.5, 1.5, 3, 1.5, 3, 3],
+}
+
+
+@pytest.mark.parametrize("text", COMPUTED)
+def test_what_is_computed_of_events_before(text: str) -> None:
+    with xscl.Engine(lateness=0) as engine:
+        engine.subscribe(f"SELECT {text} AS n FROM t T+ WHERE T.v > PREV(T.v)", name="n")
+        engine.subscribe(f'SELECT {{"n": {text}}} FROM t T+ WHERE T.v > PREV(T.v)', name="json")
+        found = [one for n in (1, 3, 6) for one in engine.publish("t", {"v": n}, timestamp=n)]
+        found += engine.flush()
+    for name in ("n", "json"):
+        results = [one.result for one in found if one.query == name]
+        some = sorted((one["n"] for one in results), key=lambda n: (n is not None, n or 0))
+        assert some == sorted(COMPUTED[text], key=lambda n: (n is not None, n or 0))

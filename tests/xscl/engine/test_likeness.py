@@ -183,7 +183,7 @@ def test_drawn_likenesses(way: Way) -> None:
     for number in range(times(2)):
         draw = seeded("likeness", way.name, number)
         queries = [Query(draw, f"q{i}") for i in range(6)]
-        items = drawn_items(draw, 60)
+        items = drawn_items(draw, 20 + min(40, times(40)))
         fed = [*batches(draw, [envelope(item, draw) for item in items])]
         texts = "".join(one.text() for one in queries)
 
@@ -414,3 +414,61 @@ def test_a_run_that_finds_nothing_alike_says_the_greatest_likeness(tmp_path: Pat
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert "0.4" in done.stderr
+
+
+NUMBER_AS_TEXT: dict[str, dict[str, float]] = {
+    "similar(a.title, 2024) >= 0.9": {},
+    "similar(a.title, :w) >= 0.9": {"w": 2024},
+    "similar( :w, a.title) >= 0.9": {"w": 2024.0},
+    "canonical(a.title) = canonical(2024)": {},
+    "canonical( :w) = canonical(a.title)": {"w": 2024},
+}
+
+
+@pytest.mark.parametrize("condition", NUMBER_AS_TEXT)
+@pytest.mark.parametrize(
+    ("form", "name", "expected"),
+    [
+        ("EVENT S a WHERE {}", "a.title", [("d0",), ("d2",)]),
+        ("EVENT SEQ(S a, !T t) WHERE {} WITHIN 5", "a.title", [("d0",), ("d2",)]),
+        ("EVENT SEQ(S a, S b) WHERE {}", "b.title", [("d0", "d2"), ("d1", "d2")]),
+        (
+            "PATTERN SEQ(S b, S+ a[]) WHERE skip_till_any_match {{ {} }}",
+            "a[1].title",
+            [("d0", "d2"), ("d1", "d2")],
+        ),
+        ("FILTER{{{}}}(S)", "title", [("d0",), ("d2",)]),
+    ],
+)
+def test_a_number_is_a_text_where_one_is_asked_for(
+    form: str, name: str, expected: list[tuple[str, ...]], condition: str
+) -> None:
+    text, values = form.format(condition.replace("a.title", name)), NUMBER_AS_TEXT[condition]
+    with xscl.Engine() as engine:
+        engine.subscribe(text, params=values)
+        found = []
+        for number, title in enumerate(("2024", "1999", "2024")):
+            found += engine.publish("S", {"title": title}, id=f"d{number}", timestamp=number)
+        found += engine.flush()
+    if "FILTER" in form:
+        assert [one.result["title"] for one in found] == ["2024"] * 2
+    else:
+        assert sorted(one.documents for one in found) == expected
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "S/a[similar(b, 'abcdef', '{}') >= 0.6]",
+        "EVENT SEQ(S a, S b) WHERE similar(a.t, b.t, '{}') >= 0.6",
+        "S//a->x JOIN {{similar(x, y, '{}') >= 0.6}} S//b->y",
+        "FILTER{{similar(t, 'abc', '{}') >= 0.6}}(S)",
+    ],
+)
+def test_a_wrong_measure_is_refused_after_queries_that_are_alike(form: str) -> None:
+    with xscl.Engine() as engine:
+        for number, measure in enumerate(["words", "trigrams", "words"]):
+            engine.subscribe(form.format(measure), name=f"q{number}")
+        for wrong in ("trigram", "", "WORDS"):
+            with pytest.raises(xscl.QueryError, match="measure"):
+                engine.subscribe(form.format(wrong))

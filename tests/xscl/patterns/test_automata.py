@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import xscl
 from tests.drawn import seeded
+from xscl.pattern_stage.automata.query import AutomatonQuery
 
 FALLS: dict[str, Any] = {
     "name": "falls",
@@ -150,3 +152,158 @@ def test_stats_count_runs_epochs_and_what_is_late_or_duplicate() -> None:
         stats: Any = engine.stats()
         assert (stats["patterns"]["epochs"], stats["patterns"]["runs"]) == (4, 4)
         assert (stats["skipped"]["late"], stats["skipped"]["duplicate"]) == (1, 1)
+
+
+@pytest.mark.parametrize("names", ["ab", "abc", "cabd"])
+@pytest.mark.parametrize("function", ["min", "max"])
+def test_the_least_and_the_greatest_of_any_number_of_values(function: str, names: str) -> None:
+    values = {"a": 3, "b": 1.5, "c": 2, "d": 9}
+    called = f"{function}({', '.join(f'e.{name}' for name in names)})"
+    expected = (min if function == "min" else max)(values[name] for name in names)
+    made = xscl.Automaton(
+        "q",
+        {"e": "S"},
+        ["f"],
+        [xscl.Arc("s", "f", "e", when=f"{called} > 0", set=f"m = {called}")],
+        register={"m": 0},
+    )
+    with xscl.Engine() as engine:
+        engine.subscribe(made)
+        found = engine.publish("S", values, id="d", timestamp=1) + engine.flush()
+        found += engine.publish("S", {"a": 1}, id="e", timestamp=2) + engine.flush()
+    assert [one.result for one in found] == [{"m": expected}]
+
+
+@pytest.mark.parametrize("lateness", [0, None])
+def test_a_document_that_is_two_events_is_ignored_as_both_or_as_none(
+    lateness: float | None,
+) -> None:
+    arcs = [
+        xscl.Arc("q0", "q1", "a", when="a.x = 1"),
+        xscl.Arc("q1", "q1", "a", kind="ignore"),
+        xscl.Arc("q1", "q2", "a", when="a.x = 2"),
+    ]
+    with xscl.Engine(lateness=lateness) as engine:
+        engine.subscribe(xscl.Automaton("two", {"a": "S", "b": "S"}, ["q2"], arcs))
+        found = [*engine.publish("S", {"x": 0}, id="0", timestamp=0)]
+        for time, x in enumerate([1, 7, 2], 1):
+            found += engine.publish("S", {"x": x}, id=str(time), timestamp=time)
+        assert found + engine.flush() == []
+
+
+@pytest.mark.parametrize("table", [[{"name": "a"}, {"name": "b"}], None])
+def test_automata_of_one_text_have_arcs_of_their_own(
+    table: list[dict[str, str]] | None, tmp_path: Path
+) -> None:
+    text = (
+        'AUTOMATON {"events": {"e": "S"}, "final": ["q1"], '
+        '"arcs": [{"name": "in", "from": "q0", "to": "q1", "event": "e"}]}'
+    )
+    state = tmp_path / "s.duckdb"
+    with xscl.Engine(state, lateness=0) as engine:
+        if table is None:
+            for name in "ab":
+                engine.subscribe(text, name=name)
+        else:
+            engine.subscribe_many(text, table)
+        engine.arcs("a").delete("in", at=10)
+    for _ in range(2):
+        with xscl.Engine(state) as engine:
+            assert [(arc.name, arc.until) for arc in engine.arcs("a")] == [("in", 10.0)]
+            assert [(arc.name, arc.until) for arc in engine.arcs("b")] == [("in", None)]
+    with xscl.Engine(state) as engine:
+        found = engine.publish("S", {}, id="d", timestamp=20) + engine.flush()
+        assert [one.query for one in found] == ["b"]
+
+
+ARC: dict[str, Any] = {"from": "a", "to": "b", "event": "e"}
+WRONG: dict[str, dict[str, Any]] = {
+    "/final": {"final": 5},
+    "/final ": {"final": [["b"]]},
+    "/events": {"events": ["S"]},
+    "/arcs": {"arcs": None},
+    "/by": {"by": 5},
+    "/register": {"register": 5},
+    "/register/n": {"register": {"n": 10**400}},
+    "/register/n ": {"register": {"n": {"type": "number", "initial": 10**400}}},
+    "/start": {"start": ["a"]},
+    "/states": {"states": {"a": 1}},
+    "/arcs/0/event": {"arcs": [{**ARC, "event": ["e"]}]},
+    "/arcs/0/event ": {"arcs": [{**ARC, "event": 5}]},
+    "/arcs/0/name": {"arcs": [{**ARC, "name": ["x"]}]},
+    "/arcs/0/kind": {"arcs": [{**ARC, "kind": ["x"]}]},
+    "/arcs/0/from": {"arcs": [{**ARC, "from": ["a"]}]},
+    "/arcs/0/to": {"arcs": [{**ARC, "to": 7}]},
+}
+
+
+@pytest.mark.parametrize("pointer", WRONG)
+def test_members_of_another_kind_are_refused_and_end_nothing(pointer: str, tmp_path: Path) -> None:
+    whole = {"events": {"e": "S"}, "final": ["b"], "arcs": [ARC], **WRONG[pointer]}
+    with xscl.Engine(tmp_path / "s.duckdb") as engine:
+        with pytest.raises(ExceptionGroup) as caught:
+            engine.load(f"AUTOMATON {json.dumps(whole)}")
+        (error,) = caught.value.exceptions
+        assert pointer.strip() in str(error)
+        with pytest.raises(xscl.QueryError):
+            xscl.Automaton.from_dict({"name": "q", **whole})
+        engine.subscribe("S//a")
+
+
+@pytest.mark.parametrize("member", ["event", "name", "kind", "from", "to"])
+def test_an_arc_of_another_kind_is_a_line_that_is_skipped(member: str, tmp_path: Path) -> None:
+    with xscl.Engine(tmp_path / "s.duckdb", on_skip=lambda error: None) as engine:
+        engine.subscribe(xscl.Automaton("q", {"e": "S"}, ["b"], [xscl.Arc("a", "b", "e")]))
+        line = {"automaton": "q", "insert": {**ARC, member: ["x"]}, "at": 5}
+        assert len(engine.publish_many([line, {"id": "d", "timestamp": 6, "xml": "<a/>"}])) == 0
+        assert engine.skipped.malformed == 1
+        assert engine.documents == 1
+
+
+def test_a_sub_query_goes_by_the_level_of_the_query_around_it() -> None:
+    with xscl.Engine() as engine:
+        for inner in (
+            "SELECT <r>{a.k}</r> FROM EVENT SEQ(T a, !T b) WITHIN 5 CONSISTENCY middle",
+            'SELECT * FROM AUTOMATON {"events": {"e": "S"}, "final": ["b"], '
+            '"consistency": "middle", "arcs": [{"from": "a", "to": "b", "event": "e"}]}',
+        ):
+            with pytest.raises(xscl.QueryError, match="by the level of the query around it"):
+                engine.subscribe(f"({inner})/*->x JOIN {{x = y}} U/json[k->y]")
+
+
+def test_what_is_over_is_forgotten() -> None:
+    made = xscl.Automaton(
+        "unanswered",
+        {"o": "Order", "n": "Answer"},
+        ["late"],
+        [
+            xscl.Arc("begin", "open", "o"),
+            xscl.Arc("open", "open", "o", kind="ignore"),
+            xscl.Arc("open", "late", kind="end"),
+        ],
+        by=["number"],
+        within="10 min",
+        keep=True,
+    )
+    before = [one for one in gc.get_objects() if isinstance(one, AutomatonQuery)]
+    engine = xscl.Engine(lateness=0)
+    engine.subscribe(made)
+    found = 0
+    for number in range(200):
+        document = {"number": str(number)}
+        found += len(engine.publish("Order", document, timestamp=1_000.0 * number))
+    assert found == 199
+    others = {id(one) for one in before}
+    every = [one for one in gc.get_objects() if isinstance(one, AutomatonQuery)]
+    assert all(len(one._counts) < 5 for one in every if id(one) not in others)
+    assert len(every) > len(before)
+
+
+def test_a_life_that_ends_before_it_begins_is_refused_each_time() -> None:
+    with xscl.Engine() as engine:
+        query = engine.subscribe(xscl.Automaton("q", {"e": "S"}, ["b"], [xscl.Arc("a", "b", "e")]))
+        new = xscl.Arc("a", "b", "e", when="event.x = 1", name="new")
+        assert query.name == "q"
+        engine.arcs("q").insert(new, at=10, until=20)
+        with pytest.raises(xscl.QueryError, match="ends after its `at`"):
+            engine.arcs("q").insert(new, at=30, until=25)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -145,7 +146,10 @@ class _Checking:
             yield from self.named(pointer, name, "a field")
             if name in self.automaton.by:
                 yield self.bad(pointer, f"`{name}` splits the input and cannot be a field, too")
-            initial = described
+            initial = described.get("initial") if isinstance(described, Mapping) else described
+            if isinstance(initial, int) and abs(initial) > sys.float_info.max:
+                yield self.bad(pointer, "the initial value is too large for a number")
+                continue
             if isinstance(described, Mapping):
                 if described.get("type") not in ("number", "string"):
                     yield self.bad(f"{pointer}/type", "the types are `number` and `string`")
@@ -153,7 +157,6 @@ class _Checking:
                 unknown = [one for one in described if one not in ("type", "initial")]
                 if unknown:
                     yield self.bad(f"{pointer}/{unknown[0]}", f"`{unknown[0]}` is no member")
-                initial = described.get("initial")
                 text = described["type"] == "string"
                 if initial is None or isinstance(initial, str) is text:
                     continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
@@ -76,7 +76,21 @@ class Arc:
                 )
         values = {**given, "source": given["from"], "target": given["to"]}
         del values["from"], values["to"]
-        return cls(**values)
+        arc = cls(**values)
+        arc.check(query, pointer)
+        return arc
+
+    def check(self, query: str, pointer: str) -> None:
+        """Raises BadDescription for a member that is no string and has to be one."""
+        for member, state in (("from", self.source), ("to", self.target)):
+            if not isinstance(state, str):
+                problem = f"a state is a string, not {state!r}"
+                raise BadDescription(problem, query=query, pointer=f"{pointer}/{member}")
+        for member in ("event", "name", "kind"):
+            value = getattr(self, member)
+            if not isinstance(value, str | None):
+                problem = f"found {value!r}, expected a string"
+                raise BadDescription(problem, query=query, pointer=f"{pointer}/{member}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +123,15 @@ class Automaton:
     def __post_init__(self) -> None:
         from xscl.language.automata.check import problems
 
+        self._check_kinds()
         arcs = tuple(
             one
             if isinstance(one, Arc)
-            else Arc.from_dict(one, query=self.name, pointer=f"/arcs/{i}")
+            else Arc.from_dict(one, query=str(self.name), pointer=f"/arcs/{i}")
             for i, one in enumerate(self.arcs)
         )
+        for number, arc in enumerate(arcs):
+            arc.check(str(self.name), f"/arcs/{number}")
         object.__setattr__(
             self,
             "arcs",
@@ -133,6 +150,28 @@ class Automaton:
             raise found[0]
         if found:
             raise ExceptionGroup("bad automaton", found)
+
+    def _check_kinds(self) -> None:
+        """Raises BadDescription for a member of another kind than what follows reads."""
+
+        def bad(member: str, expected: str) -> BadDescription:
+            problem = f"found {getattr(self, member)!r}, expected {expected}"
+            return BadDescription(problem, query=str(self.name), pointer=f"/{member}")
+
+        for member in ("events", "register"):
+            if not isinstance(getattr(self, member), Mapping):
+                raise bad(member, "an object")
+        for member in ("arcs", "final", "states", "by"):
+            value = getattr(self, member)
+            if isinstance(value, str) and member != "arcs":
+                continue
+            if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+                raise bad(member, "an array")
+            object.__setattr__(self, member, tuple(value))
+            if member != "arcs" and not all(isinstance(one, str) for one in getattr(self, member)):
+                raise bad(member, "strings")
+        if not isinstance(self.start, str | None):
+            raise bad("start", "a string")
 
     def __hash__(self) -> int:
         return hash(self.to_json())

@@ -83,7 +83,7 @@ class _Checking:
 
     def joins_and_select(self) -> None:
         self.problems += limits(self.query)
-        self.problems += pattern_problems(self.query)
+        self.problems += pattern_problems(self.query, inner=self.inner)
         self.problems += event_problems(self.query, inner=self.inner)
         self.problems += composition_problems(self.query, inner=self.inner)
         for join, reach in operators(self.query.source):

@@ -16,7 +16,8 @@ from xscl.language.eql.scopes import (
     is_variable,
 )
 from xscl.language.eql.walk import name_of
-from xscl.language.events.check import level_problems, size_problems
+from xscl.language.events.check import size_problems
+from xscl.language.patterns.check import level_problems
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import (
     Compared,

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from xscl.language.events.walk import conditions, parts
-from xscl.language.patterns.check import consistency_problems
+from xscl.language.patterns.check import level_problems
 from xscl.language.problems import Problem
-from xscl.language.syntax import Consistency, Events, Fold, Query, Select
+from xscl.language.syntax import Events, Fold, Query, Select
 from xscl.language.values.walk import atoms
 
-__all__ = ["event_problems", "level_problems", "size_problems"]
+__all__ = ["event_problems", "size_problems"]
 
 _MOST_ITEMS = 2_000
 _MOST_COMPARISONS = 1_000
@@ -35,15 +35,6 @@ def event_problems(query: Query, *, inner: bool) -> Iterator[Problem]:
         if isinstance(part, Fold) and len(part.aggregates) > _MOST_ITEMS:
             at = part.aggregates[_MOST_ITEMS].at
             yield Problem(at, f"a FOLD has at most {_MOST_ITEMS:,} aggregates")
-
-
-def level_problems(consistency: Consistency | None, *, inner: bool) -> Iterator[Problem]:
-    """The problems of a level; `inner` says whether it is that of a sub-query."""
-    if inner and consistency is not None:
-        problem = "a sub-query goes by the level of the query around it; write CONSISTENCY there"
-        yield Problem(consistency.at, problem)
-    else:
-        yield from consistency_problems(consistency)
 
 
 def size_problems(comparisons: Iterable[Any], select: Select) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from xscl.language.syntax import (
     Component,
     Consistency,
     Demand,
+    Described,
     Either,
     Equivalence,
     EventPattern,
@@ -28,19 +29,25 @@ from xscl.language.values.walk import atoms
 from xscl.language.walk import selected_values
 from xscl.times import NO_LENGTH
 
-__all__ = ["consistency_problems", "pattern_problems"]
+__all__ = ["level_problems", "pattern_problems"]
+
+_OF_INNER = "a sub-query goes by the level of the query around it; write CONSISTENCY there"
 
 _RUNNING = ("i", "i-1", "..i-1")
 
 
-def pattern_problems(query: Query) -> Iterator[Problem]:
-    """The problems of a query's own pattern, if its source is one."""
+def pattern_problems(query: Query, *, inner: bool) -> Iterator[Problem]:
+    """The problems of a query's own pattern, if its source is one; `inner` says whether it is a
+    sub-query."""
     source = query.source
+    described = source.automaton if isinstance(source, Described) else None
+    if inner and described is not None and described.consistency is not None:
+        yield Problem(source.at, _OF_INNER)
     if not isinstance(source, EventPattern):
         return
     yield from _components(source)
     yield from _strategy(source)
-    yield from _elsewhere(source)
+    yield from _elsewhere(source, inner=inner)
     names = component_names(source)
     reading = Reading(dict(zip(names, source.components, strict=True)))
     yield from _tests_under_or(source.condition)
@@ -132,18 +139,21 @@ def _strategy(source: EventPattern) -> Iterator[Problem]:
             yield Problem(selection.at, f"{problem}, `({expected})`")
 
 
-def _elsewhere(source: EventPattern) -> Iterator[Problem]:
+def _elsewhere(source: EventPattern, *, inner: bool) -> Iterator[Problem]:
     window = source.window
     if window is not None and window.length == 0:
         yield Problem(window.at, NO_LENGTH)
-    yield from consistency_problems(source.consistency)
+    yield from level_problems(source.consistency, inner=inner)
 
 
-def consistency_problems(consistency: Consistency | None) -> Iterator[Problem]:
-    """The problem of a level that matches cannot be of."""
-    if consistency is None or consistency.level == "middle":
+def level_problems(consistency: Consistency | None, *, inner: bool) -> Iterator[Problem]:
+    """The problem of a level that matches cannot be of; `inner` says whether it is that of a
+    sub-query."""
+    if consistency is None:
         return
-    if consistency.window is not None:
+    if inner:
+        yield Problem(consistency.at, _OF_INNER)
+    elif consistency.level != "middle" and consistency.window is not None:
         problem = f"`{consistency.level}` has no duration; write it alone"
         yield Problem(consistency.at, problem)
 

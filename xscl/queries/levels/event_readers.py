@@ -55,12 +55,14 @@ AsEvent = tuple[PlanController, int, tuple[Any, ...]]
 class EventReaders:
     """The readers of some levels, as their queries are.
 
-    `identified` are the streams of which some event query's outputs still are the documents.
+    `identified` are the streams of which some event query's outputs still are the documents, and
+    `documented` those that event queries publish to whose documents' ids or times are read.
     """
 
     def __init__(self, nodes: EventNodes) -> None:
         self._nodes = nodes
         self.identified: set[str] = set()
+        self.documented: set[str] = set()
         self._of_whole: dict[str, list[_Read]] = {}
         self._of_parts: dict[int, list[_Read]] = {}
         self._columns: dict[object, tuple[list[_Read], Columns]] = {}
@@ -79,7 +81,19 @@ class EventReaders:
         """Adds what reads the outputs of an event query as events of the levels above, whose types
         are read already."""
         for stream in query.feeds:
-            self._readers_of(holder.stage.root(query.number), stream)
+            if self._asks_documents(stream):
+                self.documented.add(stream)
+            else:
+                self._readers_of(holder.stage.root(query.number), stream)
+
+    def _asks_documents(self, stream: str) -> bool:
+        """Whether an event query reads the ids or the times of a stream's documents."""
+        return any(
+            slot is not None and slot.attribute.own is not None
+            for plan, kind in self._of_whole.get(stream, ())
+            if isinstance(plan, PlanController)
+            for slot in plan.stage.slots(kind)
+        )
 
     def as_events(self, root: Root, event: Event, stream: str) -> list[AsEvent]:
         """An output as whoever reads a stream has it as an event."""
