@@ -130,21 +130,16 @@ class JudgedBlock:
             number = self._variables.get(side.variable)
             if number is not None:
                 asked.setdefault(number, []).append(side)
-        for asked_of in [*asked]:
-            above = items[asked_of].parent
-            while above is not None:
-                asked.setdefault(above, [])
-                above = items[above].parent
+        every = self._with_those_above(asked)
         relations = []
         live: dict[int | None, set[Node]] = {}
-        for number in sorted(asked):
-            parent, own = items[number].parent, asked[number]
+        for number in every:
+            parent, own = items[number].parent, asked.get(number, ())
+            links: list[tuple[Node, ...]]
             if parent is None:
-                nodes = self.pattern.nodes(self.tree, number, self.held)
-                links: list[tuple[Node, ...]] = [(node,) for node in nodes]
+                links = [(node,) for node in self._nodes_below(None, number)]
             else:
-                below = self.pattern.below
-                links = [(n, found) for n in live[parent] for found in below(n, number, self.held)]
+                links = [(n, found) for n in live[parent] for found in self._nodes_below(n, number)]
             if number in fixed:
                 place, attribute = fixed[number]
                 only = self.tree.elements[place], attribute
@@ -154,20 +149,42 @@ class JudgedBlock:
             columns: list[str | int] = [] if parent is None else [parent]
             columns += [number, *(side.text for side in own)]
             relations.append(Relation(tuple(columns), {link + cells[link[-1]] for link in links}))
-        for number in sorted(asked, reverse=True):
+        for number in reversed(every):
             relations = without(relations, number)
         return relations
 
     def events(self) -> Iterator[tuple[_Place, Mapping[str, _Place]]]:
-        """The nodes that it puts out, each with the first node of each variable."""
+        """Each assignment of the node that it puts out and of its variables, once."""
         assert self.tree is not None
-        bound = {}
-        for item in self.pattern.items:
-            found = self.pattern.nodes(self.tree, item.number, self.held) if item.variable else []
-            if item.variable is not None and found:
-                bound[item.variable] = found[0].element, found[0].attribute
-        for node in self.pattern.nodes(self.tree, self.pattern.output, self.held):
-            yield (node.element, node.attribute), bound
+        items, variables = self.pattern.there(self.held), self._variables
+        asked = self.pattern.output, *variables.values()
+        rows: list[dict[int | None, Node]] = [{}]
+        for number in self._with_those_above(asked):
+            rows = [
+                {**row, number: node}
+                for row in rows
+                for node in self._nodes_below(row.get(items[number].parent), number)
+            ]
+        for output, *bound in dict.fromkeys(tuple(row[one] for one in asked) for row in rows):
+            places = ((node.element, node.attribute) for node in bound)
+            yield (output.element, output.attribute), dict(zip(variables, places, strict=True))
+
+    def _nodes_below(self, parent: Node | None, number: int) -> list[Node]:
+        """The nodes of an item below one of its parent item, or of one that has none."""
+        assert self.tree is not None
+        if parent is None:
+            return self.pattern.nodes(self.tree, number, self.held)
+        return self.pattern.below(parent, number, self.held)
+
+    def _with_those_above(self, numbers: Iterable[int]) -> list[int]:
+        """Items by number with all that they are below, the uppermost first."""
+        items, found = self.pattern.there(self.held), set[int]()
+        for number in numbers:
+            above: int | None = number
+            while above is not None and above not in found:
+                found.add(above)
+                above = items[above].parent
+        return sorted(found)
 
     @property
     def _variables(self) -> dict[str, int]:

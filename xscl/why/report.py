@@ -14,9 +14,9 @@ from rich.text import Text
 from xscl.counts import counted
 from xscl.language.problems import enumerated
 from xscl.printable import printable
-from xscl.why.findings import Finding, Tally, Values
+from xscl.why.findings import Finding, Tally, Values, reached
 
-__all__ = ["Funnel", "Why", "as_text", "found_of"]
+__all__ = ["Funnel", "Why", "as_text", "found_of", "furthest"]
 
 _MARKS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}
 _SHOWN = 5
@@ -139,6 +139,20 @@ class Funnel:
         if self.matches is not None:
             lines.append(Text(counted(self.matches, "match", "matches")))
         return Group(*lines)
+
+
+def furthest(answers: Iterable[Why]) -> Why:
+    """Of some answers the first that holds, else the one of which the most holds before something
+    fails."""
+    best: tuple[tuple[bool, int, int], Why] | None = None
+    for answer in answers:
+        far = reached(answer.findings)
+        if best is None or far > best[0]:
+            best = far, answer
+        if far[0]:
+            break
+    assert best is not None
+    return best[1]
 
 
 def as_text(answer: RenderableType, width: int = 100) -> str:

@@ -96,10 +96,13 @@ def strings(node: Node, condition: Condition) -> list[str]:
     path, one of everything else."""
     if isinstance(condition, Path):
         return [found.string() for found in along(node, condition.steps)]
+    element = node.element
     if node.attribute is not None:
-        return [node.string()]
+        # XPath evaluates nothing at an attribute: an element of its value stands for it.
+        element = etree.Element("attribute")
+        element.text = node.string()
     (side,) = filters_of(_SELF, (Function("string", (condition,), condition.at),))
-    return [str(_evaluated(_side(side.expression, side.namespaces), node.element))]
+    return [str(_evaluated(_side(side.expression, side.namespaces), element))]
 
 
 def label(tag: str) -> str:

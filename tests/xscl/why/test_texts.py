@@ -85,3 +85,17 @@ def test_golden(language: str) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
     assert text == file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", ["<release by='bob'/>", "<release><by>bob</by></release>"])
+def test_both_sides_of_a_filter_are_shown(document: str) -> None:
+    """Of an attribute as of an element."""
+    step = "@by" if "by=" in document else "by"
+    with Engine() as engine:
+        for number, condition in enumerate((". = 'Bob'", "contains(., 'Bob')", ". > 5")):
+            engine.subscribe(f"S/release[./{step}->by[{condition}]]", name=f"q{number}")
+        given = {"stream": "S", "id": "d", "timestamp": 0, "xml": document}
+        found = [engine.why(f"q{number}", given).cause for number in range(3)]  # type: ignore[union-attr]
+    assert [one.left.shown for one in found] == [("bob",)] * 3
+    assert [one.right.shown for one in found] == [("Bob",), ("Bob",), ("5",)]
+    assert found[0].near == "but for case"

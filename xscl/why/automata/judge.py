@@ -58,7 +58,8 @@ def why_automaton(
     given = sorted(given, key=lambda document: document.time)
     seen = input_of(compiled, given)
     parts = []
-    others = [one for one in held if one.id not in {document.id for document in given}]
+    asked = {(one.stream, one.id) for one in given}
+    others = [one for one in held if (one.stream, one.id) not in asked]
     for by, events in seen.parts.items():
         runs = Runs(compiled, by, events)
         notes = {

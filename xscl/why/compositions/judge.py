@@ -1,15 +1,15 @@
 """Why documents match a composition, or do not: blocks, conditions, the first step where another
 event is the successor, and what lies in the scope of an exception.
 
-The documents are given in order of time, one for each event of a match, in the way of taking them
-that makes the first thing that fails the last.
+The documents are given in order of time, one for each event of a match, in the way of taking them,
+and of a document any of its events, that makes the first thing that fails the last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, product
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document
@@ -26,12 +26,14 @@ from xscl.pattern_stage.compositions.plan import (
 )
 from xscl.times import moment
 from xscl.why.compositions.composites import Composite, Composites, Taken, history
-from xscl.why.findings import Finding, reached, shown_sides, values_of
-from xscl.why.report import Why
+from xscl.why.findings import Finding, shown_sides, values_of
+from xscl.why.report import Why, furthest
 
 __all__ = ["why_composition"]
 
 _MOST_WAYS = 1_000
+_MOST_JUDGED = 10_000
+"""Events in the place of the documents, in all ways together."""
 
 
 def why_composition(
@@ -66,9 +68,8 @@ class _Judge:
         ways = [*islice(_ways(self.normal, 0, len(given)), _MOST_WAYS)]
         if not ways:
             raise XSCLError(self._wrong_number(len(given)))
-        return max(
-            (self._judged(one, given) for one in ways), key=lambda one: reached(one.findings)
-        )
+        each = _MOST_JUDGED // len(ways)
+        return furthest(chain.from_iterable(islice(self._judged(one, given), each) for one in ways))
 
     def _wrong_number(self, found: int) -> str:
         least, most = lengths(self.normal)
@@ -80,12 +81,12 @@ class _Judge:
             f"found {found}"
         )
 
-    def _judged(self, way: _Way, given: Sequence[Document]) -> Why:
-        """The findings of one way."""
+    def _judged(self, way: _Way, given: Sequence[Document]) -> Iterator[Why]:
+        """The findings of one way, with each choice of an event of each document."""
         leaves = [*_leaves(way)]
         streams: list[Finding] = []
         blocks: list[Finding] = []
-        events: list[Taken] = []
+        events: list[list[Taken]] = []
         for leaf, document in zip(leaves, given, strict=True):
             assert isinstance(leaf.plan, Event)
             (stream, *found), some = self.composites.judged(
@@ -93,11 +94,11 @@ class _Judge:
             )
             streams.append(stream)
             blocks += found
-            events += some[:1]
-        findings = [*streams, *blocks]
-        if len(events) == len(given):
-            findings += self._of(way, tuple(events))
-        return Why(self.query.name, tuple(one.id for one in given), tuple(findings))
+            events.append(some)
+        ids = tuple(one.id for one in given)
+        for chosen in product(*events) if all(events) else [()]:
+            between = self._of(way, chosen) if chosen else ()
+            yield Why(self.query.name, ids, (*streams, *blocks, *between))
 
     # Parts.
 

@@ -12,7 +12,7 @@ from xscl.documents.document import Document
 from xscl.event_queries.compile import CompiledEvents, Step
 from xscl.event_queries.functions import nearest
 from xscl.language.syntax import Block, Filtered, Query
-from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select
+from xscl.pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Union
 from xscl.pattern_stage.algebra.nodes import Sequence as Following
 from xscl.pattern_stage.values.terms import Column, leaves
 from xscl.stream_names import is_internal
@@ -96,8 +96,9 @@ def _instead(name: str, known: Collection[str]) -> str:
 
 
 def _read(step: Step, asked: tuple[str, ...]) -> Iterator[tuple[Step, Block, tuple[str, ...]]]:
-    """The blocks of a query from the first to the last, each with the FILTERs right above it, and
-    the names that are asked of its events; `asked` are those that the operator above asks."""
+    """The blocks that a query requires, from the first to the last, each with the FILTERs right
+    above it, and the names that are asked of its events; `asked` are those that the operator above
+    asks."""
     top, names = step, list(asked)
     while isinstance(step.part, Filtered):
         # `FILTER{}` is no node of its own.
@@ -108,6 +109,9 @@ def _read(step: Step, asked: tuple[str, ...]) -> Iterator[tuple[Step, Block, tup
         yield top, step.part, tuple(dict.fromkeys(names))
         return
     node = step.node
+    if isinstance(node, Union):
+        # What one side lacks, the other may have.
+        return
     for side, one in enumerate(step.inputs):
         below: list[str] = []
         if isinstance(node, Following | Iterate):

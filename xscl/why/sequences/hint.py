@@ -35,17 +35,16 @@ def read_by_pattern(
     for at, (component, made) in enumerate(
         zip(query.source.components, pattern.components, strict=True)
     ):
-        if made.negated:
+        if made.negated or len(component.types) > 1:
+            # What one of several types lacks, another may have.
             continue
         asked = [one.attribute for one in compared if one.component == at]
         asked += [test.attribute for test in pattern.tests]
-        names = {} if made.any else dict.fromkeys(map(_name, asked))
-        for block in component.types:
-            # What one of several types does not meet, another may.
-            sole = len(component.types) == 1
-            alone = partial(_alone, written, compiled, at) if sole else None
-            of = partial(seen_of, block, wording, documents, alone=alone)
-            yield Reading(block, tuple(filter(None, names)), of)
+        names = dict.fromkeys(map(_name, asked))
+        (block,) = component.types
+        alone = partial(_alone, written, compiled, at)
+        of = partial(seen_of, block, wording, documents, alone=alone)
+        yield Reading(block, tuple(filter(None, names)), of)
 
 
 Alone = Callable[[Document, Node, Mapping[str, Node]], Iterable[Finding]]

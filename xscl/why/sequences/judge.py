@@ -2,13 +2,14 @@
 what must not have happened (docs/semantics.md#sequences, #runs).
 
 The documents are given in order of time, one for each event; a Kleene plus takes one or more of
-them, in the way that makes the first thing that fails the last.
+them, and of a document any of its events, in the way that makes the first thing that fails the
+last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import chain, combinations, islice, pairwise, product
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document
@@ -21,13 +22,15 @@ from xscl.patterns.compile import CompiledPattern
 from xscl.patterns.written import Place, Written
 from xscl.times import moment, span
 from xscl.why.blocks import judge_events
-from xscl.why.findings import Finding, reached, values_of
-from xscl.why.report import Why
+from xscl.why.findings import Finding, values_of
+from xscl.why.report import Why, furthest
 from xscl.why.sequences.taken import Event, Run
 
 __all__ = ["why_sequence"]
 
 _MOST_WAYS = 1_000
+_MOST_JUDGED = 10_000
+"""Events in the place of the documents, in all ways together."""
 
 
 def why_sequence(
@@ -36,6 +39,10 @@ def why_sequence(
     """Judges a pattern on documents for its events; `held` are those that may have come between, or
     may have happened.  Raises XSCLError where there are too few documents, or too many."""
     return _Judge(dissection, held).why(sorted(given, key=lambda document: document.time))
+
+
+_Typed = tuple[list[Finding], Event | None]
+"""The findings of a type on a document, and an event of it."""
 
 
 class _Judge:
@@ -56,11 +63,11 @@ class _Judge:
 
     def why(self, given: Sequence[Document]) -> Why:
         """The findings of the way of taking the documents that comes furthest."""
-        ways = [*self.ways(len(given))]
+        ways = [*islice(self.ways(len(given)), _MOST_WAYS)]
         if not ways:
             raise XSCLError(self.wrong_number(len(given)))
-        answers = (self.judged(given, way) for way in ways[:_MOST_WAYS])
-        return max(answers, key=lambda answer: reached(answer.findings))
+        each = _MOST_JUDGED // len(ways)
+        return furthest(chain.from_iterable(islice(self.judged(given, one), each) for one in ways))
 
     def ways(self, documents: int) -> Iterator[tuple[int, ...]]:
         """The components that may take so many documents, one for each."""
@@ -81,33 +88,32 @@ class _Judge:
         expected = f"{least} documents{' or more' if several else ''}, one for each event"
         return f"query {self.query.name!r} takes {expected} of {shown}; found {found}"
 
-    def judged(self, given: Sequence[Document], way: Sequence[int]) -> Why:
-        """The findings of one way."""
-        streams: list[Finding] = []
-        blocks: list[Finding] = []
-        events: list[Event] = []
-        for number, (document, at) in enumerate(zip(given, way, strict=True), 1):
-            (stream, *found), some = self.typed(number, document, at)
-            streams.append(stream)
-            blocks += found
-            events += some[:1]
-        findings = [*streams, *blocks]
-        if len(events) == len(given):
-            findings += self.of_events(tuple(events))
-        return Why(self.query.name, tuple(one.id for one in given), tuple(findings))
+    def judged(self, given: Sequence[Document], way: Sequence[int]) -> Iterator[Why]:
+        """The findings of one way, with each choice of an event of each document."""
+        taken = [
+            self.typed(number, document, at)
+            for number, (document, at) in enumerate(zip(given, way, strict=True), 1)
+        ]
+        if any(event is None for some in taken for _, event in some):
+            taken = [some[:1] for some in taken]
+        ids = tuple(one.id for one in given)
+        for chosen in product(*taken):
+            streams = [stream for (stream, *_), _ in chosen]
+            blocks = [one for (_, *found), _ in chosen for one in found]
+            events = tuple(event for _, event in chosen if event is not None)
+            between = self.of_events(events) if len(events) == len(chosen) else ()
+            yield Why(self.query.name, ids, (*streams, *blocks, *between))
 
     # Types.
 
-    def typed(self, number: int, document: Document, at: int) -> tuple[list[Finding], list[Event]]:
-        """The findings of the component's types on a document, of the one that comes furthest, and
-        the events of it that the document holds."""
-        best: tuple[list[Finding], list[Event]] | None = None
-        for block in self.source.components[at].types:
-            found, some = self.of_block(number, block, document, at)
-            if best is None or _holding(found) > _holding(best[0]):
-                best = found, some
-        assert best is not None
-        return best
+    def typed(self, number: int, document: Document, at: int) -> list[_Typed]:
+        """Each event that the component's types have of a document, with the findings of its
+        type; where it has none, the findings of the type that comes furthest."""
+        judged = [
+            self.of_block(number, block, document, at) for block in self.source.components[at].types
+        ]
+        events: list[_Typed] = [(found, event) for found, some in judged for event in some]
+        return events or [max(((found, None) for found, _ in judged), key=_holding)]
 
     def of_block(
         self, number: int, block: Block, document: Document, at: int
@@ -233,5 +239,5 @@ class _Judge:
         return Finding("documents", None, text, True)
 
 
-def _holding(findings: Iterable[Finding]) -> int:
-    return sum(finding.holds is True for finding in findings)
+def _holding(typed: _Typed) -> int:
+    return sum(finding.holds is True for finding in typed[0])

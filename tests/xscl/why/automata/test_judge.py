@@ -156,3 +156,20 @@ def test_arcs_that_have_come_and_gone_are_judged_by_their_lives() -> None:
     (part,) = answer["parts"]
     tried = [arc["name"] for arc in part["epochs"][1]["runs"][0]["arcs"]]
     assert tried == ["a1", "a3"]
+
+
+def test_a_document_between_may_have_the_id_of_one_given() -> None:
+    """In another stream, as rows of two tables have."""
+    made = xscl.Automaton(
+        "q",
+        {"a": "A", "b": "B"},
+        ["f"],
+        [xscl.Arc("s", "m", "a"), xscl.Arc("m", "f", "a")],
+    )
+    with xscl.Engine() as engine:
+        engine.subscribe(made)
+        for stream, id, time in (("A", "1", 0), ("B", "1", 1), ("A", "2", 2)):
+            engine.publish(stream, {}, id=id, timestamp=time)
+        assert engine.flush() == []
+        answer = engine.why("q", {"stream": "A", "id": "1", "timestamp": 0, "json": {}}, "2")
+        assert "with the documents between there is no such match" in str(answer)

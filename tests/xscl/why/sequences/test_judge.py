@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from random import Random
 from typing import Any
 
 import pytest
 
+from tests.drawn import seeded, times
 from tests.shared import SHARED, needs
 from xscl import Engine, XSCLError
 from xscl.language import parse
 from xscl.language.syntax import EventPattern
+from xscl.why import Why
 
 CASES = SHARED / "conformance" / "pattern-sase.jsonl"
 
@@ -107,6 +110,52 @@ def test_of_blocks_each_condition_is_named(engine: Engine) -> None:
     assert answer.cause is not None  # type: ignore[union-attr]
     assert answer.cause.text == "[category = 'x']"  # type: ignore[union-attr]
     assert answer.cause.block == 1  # type: ignore[union-attr]
+
+
+SEVERAL = (
+    "EVENT SEQ(S//i[./k->k][./v->v] a, T//i[./k->l] b) WHERE a.k = b.l AND a.v > 1 WITHIN 99",
+    "EVENT SEQ(S//i[./k->k]/v->v a, T//i b) WHERE a.k = b.k WITHIN 99",
+    "PATTERN SEQ(S//i a, T//k->l b) WHERE skip_till_any_match {a.k = b.l AND a.n < b.l} WITHIN 99",
+    "EVENT SEQ(ANY(S//i[./v->k], S//i[./k->k]) a, T//i[./v->v] b) WHERE a.k = b.v WITHIN 99",
+    "SELECT * FROM (S//i[./k->k][./v->v] A; T//i[./k->l] B) WHERE FILTER(A.k = B.l), A.v > 1",
+)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("query", SEVERAL)
+def test_a_document_may_hold_several_events(query: str) -> None:
+    """And a block several values for each: documents match if any of their events do."""
+    holding = failing = 0
+    for number in range(times(24)):
+        dice = seeded("several events", query, number)
+        documents = [document(dice, at) for at in range(6)]
+        with Engine() as engine:
+            engine.subscribe(query, name="q")
+            found = {one.documents for one in (*engine.publish_many(documents), *engine.flush())}
+            for one, other in combinations(documents, 2):
+                if (one["stream"], other["stream"]) == ("S", "T"):
+                    answer = engine.why("q", one["id"], other["id"])
+                    matches = (one["id"], other["id"]) in found
+                    assert isinstance(answer, Why)
+                    assert answer.holds == matches, f"{one['xml']} {other['xml']}\n{answer}"
+                    holding, failing = holding + matches, failing + (not matches)
+    assert holding
+    assert failing
+
+
+def document(dice: Random, at: int) -> dict[str, Any]:
+    """A document of some items with some values each."""
+
+    def values(name: str, most: int) -> str:
+        return "".join(
+            f"<{name}>{dice.randrange(4)}</{name}>" for _ in range(dice.randint(0, most))
+        )
+
+    items = "".join(
+        f'<i n="{dice.randrange(3)}">{values("k", 3)}{values("v", 2)}</i>'
+        for _ in range(dice.randint(1, 3))
+    )
+    return {"stream": dice.choice("ST"), "id": f"d{at}", "timestamp": at, "xml": f"<r>{items}</r>"}
 
 
 def test_documents_are_one_for_each_event(engine: Engine) -> None:
