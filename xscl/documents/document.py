@@ -37,6 +37,7 @@ __all__ = [
     "is_small",
     "is_streamed",
     "new_id",
+    "unwrapped",
     "without_body",
 ]
 
@@ -94,7 +95,7 @@ def document_of(
         if body is None and "json" in envelope:
             body, is_json = envelope["json"], True
             if type(body) is str:
-                body = _unwrapped(body)
+                body = unwrapped(body)
         elif not isinstance(body, str | bytes | Path):
             problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
             raise DocumentError(problem, stream=stream, document=name)
@@ -110,7 +111,7 @@ def document_of(
     return Document(number, stream, name, time, body, is_json, trees, start)
 
 
-def _unwrapped(text: str) -> str | bytes:
+def unwrapped(text: str) -> str | bytes:
     """A JSON value that is a text: one that is itself the text of an object is that object, since
     whoever wrote it has encoded twice, and no query could read its members."""
     if not text.lstrip().startswith("{"):

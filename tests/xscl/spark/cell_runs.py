@@ -37,13 +37,15 @@ _ENVELOPE = pa.schema(
 Event = dict[str, Any]
 
 
-def parts_of_batch(queries: Queries, times: Sequence[int], tasks: int) -> list[Part]:
+def parts_of_batch(
+    queries: Queries, times: Sequence[int], tasks: int, *, grouped: bool = False
+) -> list[Part]:
     """The cells of a batch whose documents have these times (microseconds)."""
     ordered = sorted(times)
     hundredths = [ordered[place * len(ordered) // 100] for place in range(1, 100)]
     of_batch: Times = (ordered[0], ordered[-1], hundredths)
     with queries.engine(0) as engine:
-        groups = groups_of(engine, lambda needs: batch_kind(needs, tasks))
+        groups = groups_of(engine, lambda needs: batch_kind(needs, tasks, grouped=grouped))
     return parts_of(groups, lambda group: batch_cells(group, lambda: of_batch, tasks))
 
 
@@ -53,7 +55,8 @@ def as_a_batch(
     """The rows of matches of a batch for so many tasks, and of what is skipped."""
     queries = Queries.of(texts)
     envelopes = _envelopes(events)
-    parts = parts_of_batch(queries, envelopes.column("timestamp").to_pylist(), tasks)
+    times = envelopes.column("timestamp").to_pylist()
+    parts = parts_of_batch(queries, times, tasks, grouped=grouped)
     rows = [
         (cell, *row)
         for read, _ in Reading(queries, parts).read([envelopes])

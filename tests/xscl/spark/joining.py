@@ -28,7 +28,7 @@ def run_join(*options: str, code: int = 0) -> Result:
 def events(path: Path, documents: Iterable[Mapping[str, Any] | str]) -> None:
     """A file of envelopes, or of other lines; a name is a time in a stream of files."""
     lines = (one if isinstance(one, str) else json.dumps(one) for one in documents)
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}")
     draft.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     number = int("".join(filter(str.isdigit, path.name)) or 0)

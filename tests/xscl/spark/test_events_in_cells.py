@@ -13,7 +13,7 @@ import pytest
 
 import xscl
 from tests.conformance.runner import Case, read_cases
-from tests.drawn import seeded, times
+from tests.drawn import seeded, times, turn
 from tests.shared import SHARED, needs
 from tests.xscl.spark.cell_runs import Event, as_a_batch, as_a_stream, parts_of_batch
 from xscl.spark.joins.cells import Keys, Subsets, TimeSlices
@@ -136,6 +136,8 @@ PATTERN SEQ(S a, S b) WHERE skip_till_next_match {{ [k] AND b.v > a.v }} WITHIN 
 EVENT SEQ(S a, !(T b)) WHERE [k] AND a.v > 3 WITHIN 5;
 -- name: unannounced
 EVENT SEQ(!(T b), S a) WHERE [k] AND a.v = 2 WITHIN 5;
+-- name: alone
+EVENT SEQ(!(T b), S a, !(T c)) WHERE [k] AND a.v > 2 WITHIN 4;
 -- name: next
 PATTERN SEQ(S a, T+ b[]) WHERE strict_contiguity {{ b[i].v < 4 }} WITHIN 4;
 -- name: ever
@@ -184,7 +186,7 @@ def drawn_events(dice: random.Random, number: int) -> list[Event]:
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("tasks", [1, 2, 4])
+@pytest.mark.parametrize("tasks", turn([1, 2, 4]))
 def test_drawn_events(tasks: int) -> None:
     dice = seeded(str(tasks), times(1))
     for _ in range(times(3)):
@@ -205,7 +207,43 @@ def test_all_kinds_of_cells_were_there() -> None:
     assert alone.group.queries == {"apart of all"}
 
 
-@pytest.mark.parametrize("tasks", [1, 3])
+@pytest.mark.parametrize("tasks", [1, 2, 3])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-- name: dear\nS//item[p > 5] PUBLISH P;\n-- name: again\nP//item[p > 6]",
+        "(SELECT p FROM S//item[./p->p])/result[p > 6]",
+    ],
+)
+def test_filters_over_what_others_publish(text: str, tasks: int) -> None:
+    """Nothing is joined, and yet what a task finds is not of one document."""
+    events: list[Event] = [
+        {"stream": "S", "id": f"d{n}", "timestamp": n, "xml": f"<item><p>{n}</p></item>"}
+        for n in range(20)
+    ]
+    expected = by_one_engine([text], events)
+    assert expected.total() > 10
+    assert in_rows(as_a_batch([text], events, tasks)) == expected
+    assert in_rows(streamed([text], events, tasks, random.Random(4))) == expected
+
+
+def test_what_must_not_happen_before_or_after_is_looked_for_on_both_sides() -> None:
+    """Twice as far apart as a match may be long."""
+    events: list[Event] = [
+        {"stream": stream, "id": f"{stream}{time}", "timestamp": time, "json": {}}
+        for stream, time in [("B", 100), ("A", 107), *(("Z", 110 + n / 10) for n in range(60))]
+    ]
+    events.append({"stream": "Z", "id": "end", "timestamp": 140, "json": {}})
+    text = "EVENT SEQ(!(B b), A a, !(D d)) WITHIN 10 s"
+    assert not by_one_engine([text], events)
+    assert not in_rows(as_a_batch([text], events, 2))
+    some = [events[:1], events[1:2], [{**events[-1], "id": "c", "timestamp": 112}], events[-1:]]
+    for seed in range(8):
+        assert not in_rows(as_a_stream([text], some, 1, 0, random.Random(seed)))
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("tasks", turn([1, 3]))
 def test_groups_have_all_matches_of_the_same_documents(tasks: int) -> None:
     dice = random.Random(tasks)
     events = drawn_events(dice, 100)

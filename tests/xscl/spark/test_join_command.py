@@ -38,7 +38,8 @@ SAME = "S//post->p[by->x] FOLLOWED BY {x = y, 7 days} S//post->r[by->y]"
 
 def test_once_and_again_with_other_queries(spark: SparkSession, tmp_path: Path) -> None:
     queries, to = tmp_path / "q.xscl", tmp_path / "to"
-    options = (str(queries), "--events", str(tmp_path / "in" / "*"), "--to", str(to), "--once")
+    files = str(tmp_path / "in" / "**" / "*")
+    options = (str(queries), "--events", files, "--to", str(to), "--once")
     queries.write_text(f"{SAME};\n-- name: ends\nS//post[by = 'b'];\n-- name: other\n{SAME}")
     bad = ["no json", '{"id": "x", "xml": "<a/>"}', '{"timestamp": 1, "xml": "<a/>"}', "", "[]"]
     odd = [
@@ -71,7 +72,10 @@ def test_once_and_again_with_other_queries(spark: SparkSession, tmp_path: Path) 
     (tmp_path / "in" / "2.jsonl.gz").write_bytes(
         gzip.compress(json.dumps(post("a2", DAY, "a")).encode() + b"\n")
     )
-    events(tmp_path / "in" / "3.jsonl", [post("a1", 0, "a"), post("old", -9 * DAY, "a")])
+    events(
+        tmp_path / "in" / "deep" / "er" / "3.jsonl",
+        [post("a1", 0, "a"), post("old", -9 * DAY, "a")],
+    )
     again = run_join(*options)
     assert again.stderr.splitlines()[:4] == [
         "1 query as before: q1",

@@ -14,7 +14,7 @@ from rich.console import Console
 from xscl.cli.ends import check_ends
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.joining.report import JoinReport
-from xscl.cli.log import LOG_FORMAT, QUIET
+from xscl.cli.log import LOG_FORMAT, QUIET, log_of_command
 from xscl.cli.options import DURATION, PERIOD, Params, Queries, flag, option, takes
 from xscl.cli.queries import QueryText, read_texts, subscribe
 from xscl.cli.spark_jobs.options import Master, Settings
@@ -41,7 +41,8 @@ class Options:
     events: Annotated[
         str | None,
         option(
-            "Files of JSON Lines, an envelope a line, also gzipped (.gz); new ones are read, too.",
+            "Files of JSON Lines, an envelope a line, also gzipped (.gz), in folders of any depth "
+            "as `FOLDER/**/*.jsonl`; new ones are read, too.",
             metavar="GLOB",
         ),
     ]
@@ -165,6 +166,6 @@ def _refused(texts: Sequence[QueryText]) -> int:
         bad, *_ = subscribe(engine, texts)
         for one in engine.subscriptions:
             if one.waits and is_middle(one.query):
-                click.echo(f"query {one.name!r}: {MIDDLE}", err=True)
+                log_of_command().say(f"query {one.name!r}: {MIDDLE}")
                 bad += 1
         return bad

@@ -53,7 +53,7 @@ def join_batch(
     tasks = tasks_at_once(documents.sparkSession)
     with queries.engine(0) as engine:
         # Slices of time serve queries of any width, and so does one cell.
-        groups = groups_of(engine, lambda needs: batch_kind(needs, tasks))
+        groups = groups_of(engine, lambda needs: batch_kind(needs, tasks, grouped=grouped))
     times = cache(partial(_times, envelopes))
     parts = parts_of(groups, lambda group: batch_cells(group, times, tasks))
     if tasks > 1:
@@ -70,8 +70,11 @@ def join_batch(
     return cells.mapInArrow(evaluation, spark_columns(FOUND[grouped]))
 
 
-def batch_kind(needs: Needs, tasks: int) -> str:
-    """What queries have in common that are evaluated over the same cells of a batch."""
+def batch_kind(needs: Needs, tasks: int, *, grouped: bool = False) -> str:
+    """What queries have in common that are evaluated over the same cells of a batch: where matches
+    are `grouped`, all joins, as a row has all queries of its documents."""
+    if grouped and not needs.timed:
+        return "joins"
     return needs.said if needs.reach is None and tasks > 1 else needs.bounded
 
 
@@ -108,7 +111,7 @@ Times = tuple[int, int, Sequence[int]]
 def batch_cells(group: Group, times: Callable[[], Times], tasks: int) -> Cells:
     """The cells of a batch for some queries, given how to look at the times of the documents."""
     needs = group.needs
-    if needs.width == 1 and not needs.timed:
+    if needs.width == 1 and not (needs.timed or needs.derived):
         return Subsets(tasks, 1)
     if needs.reach is not None and (slices := _slices(needs, times(), tasks)) is not None:
         return slices

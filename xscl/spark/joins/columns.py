@@ -90,13 +90,12 @@ def envelopes_of(documents: DataFrame) -> DataFrame:
             "`json`, JSON values or their text"
         )
     stream = F.col("stream").cast("string") if "stream" in types else F.lit("S")
+    moments = {name: _micros(name, types[name]) for name in ("timestamp", "start") if name in types}
     columns = [
         F.coalesce(stream, F.lit("S")).alias("stream"),
         F.col("id").cast("string").alias("id"),
-        _micros("timestamp", types["timestamp"]).alias("timestamp"),
-        _micros("start", types["start"]).alias("start")
-        if "start" in types
-        else F.lit(None).cast("bigint").alias("start"),
+        moments["timestamp"].alias("timestamp"),
+        moments.get("start", F.lit(None).cast("bigint")).alias("start"),
     ]
     for name in ("xml", "json"):
         column: Column = F.lit(None).cast("string")
@@ -106,15 +105,19 @@ def envelopes_of(documents: DataFrame) -> DataFrame:
             text = F.to_json(F.col(name), {"ignoreNullFields": "false"})
             column = F.col(name).cast("string") if plain else text
         columns.append(column.alias(name))
-    unreadable = F.col(UNREADABLE) if UNREADABLE in types else F.lit(None).cast("string")
-    columns.append(unreadable.alias(UNREADABLE))
+    problems = [F.col(UNREADABLE)] if UNREADABLE in types else []
+    for name, moment in moments.items():
+        is_none = moment.isNull() & F.col(name).isNotNull()
+        problems.append(F.when(is_none, F.lit(f"its `{name}` is out of range")))
+    columns.append(F.coalesce(*problems).alias(UNREADABLE))
     return documents.select(*columns)
 
 
 def _micros(name: str, kind: DataType) -> Column:
     column = F.col(name)
     if isinstance(kind, NumericType):
-        return F.round(column.cast("decimal(38,9)") * 1_000_000).cast("bigint")
+        # What no time can be is null, and a problem of that document alone.
+        return F.round(column.try_cast("decimal(24,9)") * 1_000_000).try_cast("bigint")
     if isinstance(kind, Timestamp | TimestampNTZType | DateType):
         return F.unix_micros(column.cast("timestamp"))
     raise XSCLError(

@@ -56,7 +56,7 @@ def described(
 
 
 def _of_batch(needs: Needs) -> str:
-    if needs.reach is not None and (needs.timed or needs.width > 1):
+    if needs.reach is not None and (needs.timed or needs.derived or needs.width > 1):
         before = f", each with the {span(needs.reach)} before it" if needs.reach else ""
         alone = needs.timed and needs.key is None
         return f"slices of time{before}" + f"; where all is shorter, {_endless(needs)}" * (
@@ -82,10 +82,10 @@ def _endless(needs: Needs, number: str = "2 cells a task") -> str:
         return f"{number}{needs.by}"
     if needs.timed:
         return _ALONE if needs.reach is None else "one cell: their events have no key in common"
-    if needs.width == 1:
-        return "each document by itself"
     if needs.derived:
         return "one cell: a published result does not say of which documents it is"
+    if needs.width == 1:
+        return "each document by itself"
     return f"classes of documents by a hash, of which {needs.width} meet in a cell"
 
 

@@ -109,7 +109,13 @@ class LiveCell:
         have them; and what the cell finds.
         """
         in_order = sorted(rows, key=lambda row: (row[2] or 0, row[0], row[1] or ""))
-        good = [row for row in found.good(in_order) if self._is_new(row, found)]
+        good, coming = list[Row](), set[tuple[str, str]]()
+        for row in found.good(in_order):
+            if row[:2] in coming:
+                found.skip(DUPLICATE, row)
+            elif self._is_new(row, found):
+                coming.add(row[:2])
+                good.append(row)
         before = {*self.portions}
         batches: list[pa.RecordBatch] = []
         revision = len(self.revisions) - 1
@@ -160,8 +166,8 @@ class LiveCell:
         """The engine, with the queries of a revision."""
         if self._engine is None:
             self._revision = revision
-            lateness = None if self.lateness is None else to_seconds(self.lateness)
-            self._engine = new_engine(self.revisions[revision].queries, self.part.group, lateness)
+            # What is late is judged by the clock of the stream, which `_pass` lets it see.
+            self._engine = new_engine(self.revisions[revision].queries, self.part.group, None)
         while self._revision < revision:
             self._revision += 1
             new = self.revisions[self._revision]

@@ -23,7 +23,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
-from xscl.documents.document import is_control
+from xscl.documents.document import is_control, unwrapped
 from xscl.errors import DocumentError, XSCLError
 from xscl.matches.result_forms import dumps
 from xscl.sources.envelopes import TOO_DEEP, LineEnvelope, Place, lines_of
@@ -100,18 +100,29 @@ class Events:
 
     def check(self) -> None:
         """Raises XSCLError where there is no such file, on this machine."""
+        folder, deep, name = self._parts
+        if "**" in folder or "**" in name or (deep and "/" in name):
+            raise XSCLError(
+                f"--events {self.pattern}: `**`, for any depth, has to be the only folder before "
+                "the name of the files, as in `logs/**/*.jsonl`"
+            )
         if not is_remote(self.pattern) and not any(iglob(place_of(self.pattern), recursive=True)):
             raise XSCLError(f"--events {self.pattern}: there is no such file")
 
     def documents(self, spark: SparkSession, read: Accumulator[int]) -> DataFrame:
         """A stream of them; each line that is not blank is counted."""
-        lines = (
-            _stream(spark, 128 << 20)
-            .option("lineSep", "\n")
-            .text(place_of(self.pattern))
-            .selectExpr("CAST(value AS BINARY) AS line")
-        )
+        folder, deep, name = self._parts
+        files = _stream(spark, 128 << 20).option("lineSep", "\n")
+        if deep:
+            # To Spark's own patterns `**` is one folder.
+            files = files.option("recursiveFileLookup", "true").option("pathGlobFilter", name)
+        lines = files.text(folder).selectExpr("CAST(value AS BINARY) AS line")
         return lines.mapInArrow(_Envelopes(read), spark_columns(_EVENT))
+
+    @property
+    def _parts(self) -> tuple[str, str, str]:
+        """The pattern, or what is before and after a `**` in it."""
+        return place_of(self.pattern).partition("/**/")
 
 
 Source = Items | Events
@@ -166,8 +177,9 @@ def _whole(value: object, id: str) -> dict[str, object]:
     text = value.get(name)
     if name == "json" and name in value:
         # As the column has it.
+        body = unwrapped(text) if isinstance(text, str) else text
         try:
-            text = value[name] = dumps(text)
+            text = value[name] = body.decode() if isinstance(body, bytes) else dumps(body)
         except RecursionError:
             raise ValueError(TOO_DEEP) from None
     if isinstance(text, str) and not text.isascii() and _LONE_SURROGATE.search(text):

@@ -57,7 +57,11 @@ def most(*lengths: int | None) -> int | None:
 
 def _of_pattern(source: EventPattern) -> int | None:
     # Which matches overlap depends on all that came before.
-    return None if source.window is None or source.non_overlapping else source.window.length
+    if source.window is None or source.window.length is None or source.non_overlapping:
+        return None
+    # What must not have come before its first event may be so long before what must not follow.
+    twice = source.components[0].negated and source.components[-1].negated
+    return source.window.length * (2 if twice else 1)
 
 
 def _of_composition(source: Composition) -> int | None:
