@@ -115,8 +115,10 @@ def xml_field(source: Path | BinaryIO, path: str) -> str | None:
             names.pop()
             if not _may_be_part(names, steps, rooted):
                 element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
+                # The root may have comments before it, which no element has.
+                above = element.getparent()
+                while above is not None and element.getprevious() is not None:
+                    del above[0]
     return None
 
 

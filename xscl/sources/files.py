@@ -37,7 +37,8 @@ def read_documents(
     """
     if os.path.isdir(pattern):
         raise XSCLError(f"it is a folder; write which of its files: {_files_of(pattern)!r}")
-    paths = sorted(glob.glob(pattern, recursive=True))
+    found = glob.iglob(pattern, recursive=True)
+    paths = sorted(path for path in found if not os.path.isdir(path))
     if not paths:
         raise XSCLError(f"no file matches {pattern!r}")
     return _read(paths, stream, on_error, max_document, fields)

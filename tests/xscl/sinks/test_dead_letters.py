@@ -61,15 +61,15 @@ def test_lines_and_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_files(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(b'{"a": NaN}')
     (tmp_path / "b.xml").write_bytes(b"<a/>" + b" " * 1000)
-    (tmp_path / "c.xml").mkdir()
+    (tmp_path / "c.xml").symlink_to(tmp_path / "gone")
     (tmp_path / "d.xml").write_bytes(b"<a/>")
     errors: list[DocumentError] = []
     found = list(read_documents(str(tmp_path / "*"), "S", errors.append, max_document=1000))
     assert [envelope["xml"] for envelope in found] == [b"<a/>"]
-    nan, long, folder = letters(errors)
+    nan, long, gone = letters(errors)
     assert (nan["reason"], nan["raw"]) == ("it is no JSON: NaN is no JSON", '{"a": NaN}')
     assert long["reason"].startswith("it has more than 1,000 bytes")
-    assert (folder["reason"], "raw" in folder) == ("Is a directory", False)
+    assert (gone["reason"], "raw" in gone) == ("No such file or directory", False)
 
 
 def test_what_is_kept_is_bounded() -> None:

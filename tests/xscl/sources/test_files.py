@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from xscl.cli.main import cli
 from xscl.documents.bodies import LARGE
-from xscl.errors import DocumentError
+from xscl.errors import DocumentError, XSCLError
 from xscl.sources.fields import Fields
 from xscl.sources.files import read_documents
 
@@ -39,6 +39,29 @@ def test_a_path_of_xml(time: str, id: str, zipped: bool, tmp_path: Path) -> None
     ((envelope,), errors) = read(tmp_path / "d", time=time, id=id)
     assert errors == []
     assert (envelope["id"], envelope["timestamp"]) == ("k7", MOMENT)
+
+
+@pytest.mark.parametrize("before", ["", "<!-- c -->", "<?p?>", "<!-- c --><?p?><!-- d -->"])
+def test_what_is_before_the_root_ends_no_run(before: str, tmp_path: Path) -> None:
+    """Where the path leads nowhere, too."""
+    (tmp_path / "a").write_text(f"{before}<a><b/></a>")
+    (tmp_path / "b").write_text(f"{before}<a><on>{MOMENT}</on></a>")
+    ((envelope,), (error,)) = read(tmp_path / "*", time="on")
+    assert (envelope["id"], envelope["timestamp"]) == (str(tmp_path / "b"), MOMENT)
+    assert "it has no `on`" in str(error)
+
+
+def test_folders_are_no_documents(tmp_path: Path) -> None:
+    for name in ("1.xml", "deep/2.xml", "deep/er/3.xml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("<a/>")
+    envelopes, errors = read(tmp_path / "**")
+    assert [one["id"] for one in envelopes] == [
+        str(tmp_path / name) for name in ("1.xml", "deep/2.xml", "deep/er/3.xml")
+    ]
+    assert errors == []
+    with pytest.raises(XSCLError, match="no file matches"):
+        read(tmp_path / "deep/e*")
 
 
 def test_a_path_of_json(tmp_path: Path) -> None:
