@@ -49,6 +49,9 @@ def open_engine(
         raise click.UsageError("--commit-every is for the file of a state: give --state")
     if dry_run and state is not None and not Path(state).exists():
         state, commit_every = None, 0.0
+    if dry_run:
+        # They are for a run; the state remembers those of the last one.
+        lateness = revisable = consistency = None
     return Engine(
         state,
         lateness=lateness,

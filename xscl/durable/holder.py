@@ -13,6 +13,7 @@ import shlex
 import socket
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from xscl.errors import StateError
@@ -44,7 +45,14 @@ def note(path: Path) -> None:
         "command": without_user(shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])),
         "since": moment(now() // 1_000_000 * 1_000_000),
     }
-    _note_of(path).write_text(json.dumps(note) + "\n", encoding="utf-8")
+    beside = _note_of(path)
+    try:
+        beside.write_text(json.dumps(note) + "\n", encoding="utf-8")
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        problem = f"{beside} cannot be written: {error.strerror}"
+        raise StateError(f"{path} cannot be opened: {problem}") from error
 
 
 def release(path: Path, *, noted: bool) -> None:

@@ -1,8 +1,8 @@
 """A changed query file: which queries continue, which start, which stop.
 
 Queries are matched by name, and by their normal forms.  One that says something else than before
-starts again, and one whose new text is wrong continues as it was: a slip of the pen must not cost
-what it has seen.
+starts again.  Where a text is wrong, what is not there any more continues as it was: a slip of the
+pen must not cost what a query has seen, nor what those behind it have.
 """
 
 from __future__ import annotations
@@ -49,13 +49,16 @@ def plan(registration: Registration, kept: Mapping[str, Subscription], texts: Te
     """The plan for some texts, where the queries of before are those `kept`, by name."""
     found = Plan()
     asked: set[str] = set()
+    wrong = False
     first = 1
     for text, tables in texts:
         queries, errors, first = registration.read(text, first)
-        asked.update(error.query for error in errors)
-        found.continuing.extend(error.query for error in errors if error.query in kept)
+        wrong |= bool(errors)
         for read in queries:
             for request in requests(read, tables):
+                if request.name in asked:
+                    # Of two with one name, the second is refused.
+                    continue
                 asked.add(request.name)
                 if request.name not in kept:
                     found.starting.append(request.name)
@@ -63,5 +66,11 @@ def plan(registration: Registration, kept: Mapping[str, Subscription], texts: Te
                     found.continuing.append(request.name)
                 else:
                     found.changed.append(request.name)
-    found.stopping.extend(name for name in kept if name not in asked)
+    left = [name for name in kept if name not in asked]
+    if wrong:
+        # They may be in it: what is not closed takes the queries behind it along.
+        same = {*found.continuing, *left}
+        found.continuing[:] = [name for name in kept if name in same]
+    else:
+        found.stopping.extend(left)
     return found

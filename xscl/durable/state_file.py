@@ -61,12 +61,15 @@ class StateFile:
         self._noted = False
         self._lock = threading.RLock()
         holder.claim(self.path)
+        connection: duckdb.DuckDBPyConnection | None = None
         try:
-            self._connection = self._open(made_by)
+            self._connection = connection = self._open(made_by)
             self._share = Share(self._connection, share)
             holder.note(self.path)
             self._noted = True
         except BaseException:
+            if connection is not None:
+                _close_unwritten(connection)
             holder.release(self.path, noted=False)
             raise
 

@@ -161,6 +161,17 @@ def test_a_note_that_a_killed_process_left_is_nobodys(state: Path) -> None:
         assert engine.documents == 2
 
 
+def test_a_note_that_cannot_be_written_refuses_the_file(state: Path) -> None:
+    note = state.with_name("state.duckdb.holder")
+    note.mkdir()
+    for _ in range(2):
+        with pytest.raises(xscl.StateError, match=r"state\.duckdb\.holder cannot be written: "):
+            xscl.Engine(state)
+    note.rmdir()
+    with xscl.Engine(state) as engine:
+        assert engine.documents == 2
+
+
 def test_an_engine_is_closed_for_good(state: Path) -> None:
     engine = xscl.Engine(state)
     engine.close()

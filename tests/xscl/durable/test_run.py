@@ -257,6 +257,19 @@ def test_a_slip_in_the_text_costs_a_query_nothing(folder: Path) -> None:
     assert "expected" in done.stderr
 
 
+def test_a_dry_run_changes_nothing(folder: Path) -> None:
+    """Neither the lateness, nor which streams may change, nor the consistency."""
+    assert xscl(*RUN[:4], "--state", "s.duckdb", at=folder).returncode == 0
+    options = ("--lateness", "1", "--revisable", "S", "--consistency", "weak", "--dry-run")
+    done = xscl(*RUN[:4], "--state", "s.duckdb", *options, at=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 queries as before: pair, chain" in done.stdout
+    (folder / "e.jsonl").write_text(event(401).replace('"timestamp": 401', '"timestamp": 201'))
+    done = xscl(*RUN[:4], "--state", "s.duckdb", at=folder)
+    assert "late" not in done.stderr
+    assert done.stdout
+
+
 def test_a_dry_run_makes_no_file(folder: Path) -> None:
     done = xscl(*DURABLE, "--dry-run", at=folder)
     assert (done.returncode, done.stdout) == (0, "2 queries new, from now on: pair, chain\n")

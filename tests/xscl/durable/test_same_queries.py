@@ -69,3 +69,46 @@ def test_rows_of_a_table_continue_by_their_values(tmp_path: Path) -> None:
     with xscl.Engine(state) as engine:
         plan = engine.plan([(text, {"q": [{"word": "x"}, {"word": "1"}]})])
     assert (plan.continuing, plan.changed) == (["q[0]"], ["q[1]"])
+
+
+QUERIES = {"one": "S/item[title = 'a']", "two": JOIN.format("x > 5"), "three": "S//c"}
+
+
+def written(queries: dict[str, str]) -> str:
+    return ";\n".join(f"-- name: {name}\n{text}" for name, text in queries.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "continuing", "changed", "stopping"),
+    [
+        # What is not closed, and an end that is missing, take the queries behind them along.
+        (written({**QUERIES, "one": "S/item[title = 'a]"}), ["one", "two", "three"], [], []),
+        (written({**QUERIES, "one": "S/item (: title"}), ["one", "two", "three"], [], []),
+        (written(QUERIES).replace(";", "", 1), ["one", "two", "three"], [], []),
+        (written({**QUERIES, "two": "S//a["}), ["one", "two", "three"], [], []),
+        (written({"one": "S//a[", "two": "S//b"}), ["one", "three"], ["two"], []),
+        (written({"one": QUERIES["one"]}), ["one"], [], ["two", "three"]),
+    ],
+)
+def test_a_slip_of_the_pen_stops_nothing(
+    text: str, continuing: list[str], changed: list[str], stopping: list[str], tmp_path: Path
+) -> None:
+    state = tmp_path / "s.duckdb"
+    with xscl.Engine(state) as engine:
+        engine.load(written(QUERIES))
+    with xscl.Engine(state) as engine:
+        plan = engine.plan([(text, {})])
+    assert (plan.continuing, plan.changed, plan.stopping) == (continuing, changed, stopping)
+
+
+@pytest.mark.parametrize("other", ["S/c", "S//a->x JOIN {x = y} S//b->y", "S//a["])
+def test_of_one_name_in_several_files_the_first_counts(other: str, tmp_path: Path) -> None:
+    state, text = tmp_path / "s.duckdb", "-- name: a\nS//a->x JOIN {x = y} S//b->y"
+    with xscl.Engine(state) as engine:
+        engine.load(text)
+    for now, same in ((text, ["a"]), ("-- name: a\nS//d", [])):
+        with xscl.Engine(state) as engine:
+            plan = engine.plan([(now, {}), (f"-- name: a\n{other}", {})])
+        assert plan.continuing == same
+        assert plan.changed == ([] if same else ["a"])
+        assert plan.stopping == []
