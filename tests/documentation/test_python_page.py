@@ -29,7 +29,7 @@ CODE = set(
 
 OWN = {
     # For the commands, for the tests, and for joins on Spark.
-    "Engine": {"clear", "keeper", "preview", "previews", "relations"},
+    "Engine": {"clear", "keeper", "number_after_these", "preview", "previews", "relations"},
     "Match": set(),
     "MatchGroup": set(),
     "MatchGroups": {"ranges"},

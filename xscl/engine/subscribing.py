@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ __all__ = ["Subscribing"]
 
 Added = tuple[Subscription, Deliveries | None]
 """A subscription, and the matches that it caused among the documents held, if it looked back."""
+
+_NUMBERED = re.compile(r"q[1-9][0-9]{0,9}")
+"""The names of queries that have none of their own."""
 
 
 class Subscribing(EngineParts):
@@ -181,6 +185,13 @@ class Subscribing(EngineParts):
             named = {one.name: one for one in self._queries}
             kept = named if self._transactions.keeper is None else registration.kept
             return plan(registration, kept, texts)
+
+    def number_after_these(self) -> None:
+        """Lets the queries that come without a name be none of these, for those who do not ask
+        again for the queries of a state file."""
+        with self._transactions.asking():
+            numbers = [int(one.name[1:]) for one in self._queries if _NUMBERED.fullmatch(one.name)]
+            self._next_query = max([self._next_query, *(number + 1 for number in numbers)])
 
     def _subscribe(
         self,

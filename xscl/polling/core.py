@@ -20,7 +20,7 @@ from xscl.polling.transitions import FeedNotes
 from xscl.web.exchange import Response, Validators
 from xscl.web.headers import retry_after
 
-__all__ = ["Answer", "Failed", "Fetch", "Forbidden", "Parsed", "Polling", "is_busy"]
+__all__ = ["Answer", "Failed", "Fetch", "Forbidden", "Parsed", "Polling", "host_of", "is_busy"]
 
 _BUSY = frozenset({429, 503})
 
@@ -104,7 +104,7 @@ class Polling:
         if address not in self._asked:
             state = replace(self.states[address], gone=False, next_fetch=now)
             self.states[address] = state
-            self._schedule.hasten(address, _host(state.url), now)
+            self._schedule.hasten(address, host_of(state.url), now)
 
     def start(self, now: float) -> list[Fetch]:
         """The fetches to start now."""
@@ -130,8 +130,8 @@ class Polling:
             # The server is overloaded, not this one feed.
             wait += retry_after(answer.headers, now)
             if wait > now:
-                self._postpone(_host(fetch.url), wait)
-        self._schedule.finish(_host(fetch.url), wait)
+                self._postpone(host_of(fetch.url), wait)
+        self._schedule.finish(host_of(fetch.url), wait)
         if not (state.gone or self._policy.once):
             # What is forbidden stays so while we run, unless names change their addresses.
             self._await(state, now + DAY)
@@ -141,7 +141,7 @@ class Polling:
         """Lets the feeds of a host wait; those that are being fetched will have answers."""
         for address, state in self.states.items():
             waits = state.next_fetch is not None and state.next_fetch >= until
-            if not (waits or state.gone or address in self._asked) and _host(state.url) == host:
+            if not (waits or state.gone or address in self._asked) and host_of(state.url) == host:
                 self.states[address] = replace(state, next_fetch=until)
 
     def _after(self, state: FeedState, fetch: Fetch, answer: Answer, now: float) -> FeedState:
@@ -166,7 +166,7 @@ class Polling:
 
     def _await(self, state: FeedState, unsaid: float = float("-inf")) -> None:
         due = unsaid if state.next_fetch is None else state.next_fetch
-        self._schedule.add(state.address, _host(state.url), due)
+        self._schedule.add(state.address, host_of(state.url), due)
 
 
 def is_busy(answer: object) -> TypeGuard[Response]:
@@ -174,5 +174,6 @@ def is_busy(answer: object) -> TypeGuard[Response]:
     return isinstance(answer, Response) and answer.status in _BUSY
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
+    """The host of an address, in lower case."""
     return (urlsplit(url).hostname or "").lower()

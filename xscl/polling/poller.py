@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from xscl.feeds.items import Item, ParsedFeed
 from xscl.polling.clock import Clock
-from xscl.polling.core import is_busy
+from xscl.polling.core import host_of, is_busy
 from xscl.polling.fetching import Fetched, Fetching
 from xscl.polling.finding import Parser
 from xscl.polling.news import News, Seen, SeenItem
@@ -24,6 +24,9 @@ from xscl.web.exchange import Validators
 from xscl.web.retrieval import Retrieval
 
 __all__ = ["Poller", "history"]
+
+_AHEAD = 60.0
+"""Seconds by which a clock may have been ahead."""
 
 
 def history(store: FeedStore, feeds: Iterable[WatchedFeed]) -> Iterator[Envelope]:
@@ -136,22 +139,26 @@ class Poller:
         self._fetching.lasting = lasting
         first: list[Envelope] = []
         while (self._waiting or not self._once) and (fetched := self._next()) is not None:
-            envelopes = self._take(fetched)
+            envelopes, began = self._take(fetched), not self._waiting
             if fetched.state.address in self._waiting:
                 self._waiting.discard(fetched.state.address)
-                if is_busy(fetched.response):
-                    self._postpone(fetched.at)
                 first += envelopes
-                envelopes = [] if self._waiting else first
+                envelopes = []
+            if is_busy(fetched.response):
+                self._postpone(fetched)
+            if not (began or self._waiting):
+                envelopes = [*first, *envelopes]
             if envelopes or (empty and not self._waiting):
                 yield sorted(envelopes, key=_time)
         self.save()
 
-    def _postpone(self, now: float) -> None:
-        """Waits no longer for the feeds of a server that wants to be left alone."""
-        for address in [*self._waiting]:
-            state = self.states[address]
-            if state.next_fetch is not None and state.next_fetch > now:
+    def _postpone(self, fetched: Fetched) -> None:
+        """Waits no longer for the feeds of a server that wants to be left alone, and notes when
+        they may be asked."""
+        host = host_of(fetched.state.url)
+        for address, state in self.states.items():
+            later = state.next_fetch is not None and state.next_fetch > fetched.at
+            if later and host_of(state.url) == host:
                 self._waiting.discard(address)
                 self._changes.feeds[address] = state
 
@@ -282,7 +289,10 @@ class Poller:
     def _start_from(self, feed: WatchedFeed, known: FeedState | None) -> FeedState:
         """The state of a feed to begin with; one that a stream reads for the first time must come
         whole."""
-        state = known or FeedState(feed.address, feed.address)
+        state, now = known or FeedState(feed.address, feed.address), self._clock.now()
+        if state.last_fetch is not None and state.last_fetch > now + _AHEAD:
+            # The clock was wrong: what was reckoned from it says nothing.
+            state = replace(state, last_fetch=now, next_fetch=None)
         if all((feed.address, stream) in self._seen for stream in feed.folders):
             return state
         return replace(state, validators=Validators())

@@ -26,6 +26,7 @@ from xscl.serve.engine_thread import Busy
 __all__ = ["Failure", "Failures", "Problem", "Refused", "answer_errors", "problem_of"]
 
 
+_SOON = {"Retry-After": "1"}
 _STANDS = re.compile(r"found (?P<found>.+?), expected (?P<expected>.+)", re.DOTALL)
 """The sentence of a syntax error."""
 
@@ -97,7 +98,7 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Busy)
     async def busy(request: Request, busy: Busy) -> Response:
-        return _answer(503, [Problem(message=str(busy))], {"Retry-After": "1"})
+        return _answer(503, [Problem(message=str(busy))], _SOON)
 
     @app.exception_handler(HTTPException)
     async def by_status(request: Request, error: HTTPException) -> Response:
@@ -117,7 +118,9 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(XSCLError)
     async def of_a_user(request: Request, error: XSCLError) -> Response:
-        return _answer(503 if isinstance(error, StateError) else 400, [problem_of(error)])
+        if isinstance(error, StateError):
+            return _answer(503, [problem_of(error)], _SOON)
+        return _answer(400, [problem_of(error)])
 
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, error: Exception) -> Response:

@@ -83,6 +83,7 @@ class Service:
     ) -> None:
         self.limits = limits or Limits()
         self.started = time.time()
+        engine.number_after_these()
         keep, keeper = self.limits.keep_matches, engine.keeper
         file = None if keeper is None else JournalFile(keeper, keep)
         self.journal = Journal(keep, _MEMORY if file is None else _BESIDE_FILE, file)

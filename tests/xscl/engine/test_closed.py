@@ -31,6 +31,7 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "keeper": lambda engine: engine.keeper,
     "load": lambda engine: engine.load("S/b"),
     "load_good": lambda engine: engine.load_good("S/b"),
+    "number_after_these": lambda engine: engine.number_after_these(),
     "plan": lambda engine: engine.plan([]),
     "preview": lambda engine: engine.preview({"xml": "<a/>"}),
     "previews": lambda engine: engine.previews([{"xml": "<a/>"}]),

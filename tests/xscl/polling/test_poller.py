@@ -435,3 +435,32 @@ def test_one_run_does_not_wait_for_a_server_that_wants_to_be_left_alone(
     assert watch.run("/0", "/1", "/2", seconds=7200, once=True) == []
     assert watch.now < began + 300
     assert [request.path for request in server.requests if request.path != "/f"] == ["/0"]
+
+
+def test_a_server_is_left_alone_over_runs_by_feeds_that_were_not_due(
+    server: Server, watch: Watch
+) -> None:
+    server.site["/a"] = Reply(body=rss(("1", "a")))
+    fresh = (("Cache-Control", b"max-age=3600"),)
+    server.site["/b"] = Reply(200, fresh, rss(("1", "b")))
+    assert sorted(watch.run("/a", "/b", seconds=60, once=True)[0]) == ["a", "b"]
+    server.site["/a"] = Reply(429, (("Retry-After", b"86400"),))
+    watch.now += 600
+    assert watch.run("/a", "/b", seconds=60, once=True) == []
+    for _ in range(3):
+        watch.now += 2 * HOUR
+        assert watch.run("/a", "/b", seconds=60, once=True) == []
+    assert [request.path for request in server.requests if request.path == "/b"] == ["/b"]
+    watch.now += DAY
+    server.site["/a"] = Reply(body=rss(("1", "a")))
+    watch.run("/a", "/b", seconds=60, once=True)
+    assert [request.path for request in server.requests if request.path == "/b"] == ["/b"] * 2
+
+
+def test_a_clock_that_was_ahead_silences_no_feed(server: Server, watch: Watch) -> None:
+    server.site["/f"] = Reply(body=rss(("1", "one")))
+    watch.now += 30 * DAY
+    assert watch.run("/f", seconds=60, once=True) == [["one"]]
+    watch.now -= 30 * DAY
+    server.site["/f"] = Reply(body=rss(("2", "two"), ("1", "one")))
+    assert watch.run("/f", seconds=60, once=True) == [["two"]]

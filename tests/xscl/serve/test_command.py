@@ -155,6 +155,7 @@ def test_queries_of_files_and_of_requests_are_there_again(tmp_path: Path) -> Non
         (["--host", "192.0.2.1"], "give --token-file"),
         (["--token-file", "short"], "at least 16"),
         (["--token-file", "missing"], "does not exist"),
+        (["--token-file", "bytes"], "at least 16 ASCII characters"),
         (["--feed", "S=no-such-file"], "no-such-file"),
         (["--lateness", "long"], "long"),
         (["--state", "token", "--token-file", "token"], "token"),
@@ -162,6 +163,7 @@ def test_queries_of_files_and_of_requests_are_there_again(tmp_path: Path) -> Non
 )
 def test_what_cannot_be_is_wrong_usage(tmp_path: Path, arguments: list[str], said: str) -> None:
     (tmp_path / "short").write_text("short\n")
+    (tmp_path / "bytes").write_bytes(bytes(range(128, 192)))
     (tmp_path / "token").write_text("a token of some length\n")
     done = xscl("serve", "--port", "0", *arguments, at=tmp_path)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr

@@ -8,10 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import xscl
+from tests.drawn import drawn
 from xscl.durable.journal_file import JournalFile
 from xscl.matches.match import Match, Retraction
 from xscl.serve.found.journal import Entry, Journal, Place
@@ -60,7 +61,7 @@ def read(journal: Journal, after: int, queries: frozenset[str], most: int) -> tu
     st.sets(st.sampled_from(QUERIES)).map(frozenset),
     st.integers(1, 7),
 )
-@settings(max_examples=60)
+@drawn(60)
 def test_what_is_retained_is_read_and_the_rest_is_counted(
     sizes: list[int], keep: int, after: int, queries: frozenset[str], most: int
 ) -> None:
@@ -131,7 +132,7 @@ def test_what_is_no_place(text: str) -> None:
     st.integers(0, 30),
     st.integers(1, 7),
 )
-@settings(max_examples=40, deadline=None)
+@drawn(40)
 def test_the_newest_of_some_queries_are_theirs(
     runs: list[tuple[str, int]],
     keep: int,
@@ -190,7 +191,7 @@ class Looked(dict[int, Entry]):
 
 
 @pytest.mark.parametrize("in_file", [False, True])
-@settings(max_examples=30, deadline=None)
+@drawn(30)
 @given(
     steps=st.lists(st.lists(st.integers(0, 7), max_size=4), max_size=14),
     keep=st.integers(3, 30),

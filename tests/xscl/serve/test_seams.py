@@ -182,6 +182,16 @@ def test_a_query_of_an_earlier_run_may_be_posted_with_others(history: bool, tmp_
         assert [one["query"] for one in matches] == ["new"] * history
 
 
+def test_queries_without_a_name_come_after_those_of_an_earlier_run(tmp_path: Path) -> None:
+    state = tmp_path / "s.duckdb"
+    for run, text in enumerate(("S//a", "S//b", "S//a")):
+        with serving("-- name: file\nS//f", state=state) as server:
+            (query,) = server.post("/queries", 201, text=text)["queries"]
+            assert query["name"] == f"q{run + 2}"
+            names = [one["name"] for one in server.get("/queries")["queries"]]
+            assert sorted(names) == ["file", *(f"q{number + 2}" for number in range(run + 1))]
+
+
 def test_lists_go_on_past_what_was_taken_back(tmp_path: Path) -> None:
     """Whatever lies between, in memory and in a file; and each match comes once."""
     with serving(state=tmp_path / "s.duckdb", lateness=100, clock=Clock(5)) as server:

@@ -96,7 +96,7 @@ class Options(Polling):
     hosts: Annotated[
         Sequence[str],
         option(
-            "Another name by which requests may call this server.",
+            "Another host name that requests may use for this server.",
             "--allow-host",
             multiple=True,
             metavar="NAME",
@@ -281,7 +281,7 @@ def _gate(options: Options) -> Gate:
         )
     token = None
     if token_file is not None:
-        token = Path(token_file).read_text(encoding="utf-8").strip()
+        token = Path(token_file).read_text(encoding="utf-8", errors="replace").strip()
         if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable():
             raise click.UsageError(
                 f"--token-file {token_file}: the token has to be one line of at least "

@@ -213,16 +213,15 @@ class Journal:
 
     def _in_file(self, number: int, queries: frozenset[str], most: int) -> Page:
         assert self._file is not None
-        newest = self.newest
-        if queries:
-            first = max(number + 1, self._file.oldest)
-            rows = self._file.named(self._by_query.between(first, newest, queries, most))
-        else:
-            rows = self._file.between(number + 1, newest, most)
-        # Asked afterwards: the oldest may have gone before they were read.
-        first = max(number + 1, self._file.oldest)
-        found = (_entry(row) for row in rows if row.number >= first)
-        return _page(found, number, first, newest, most)
+        while True:
+            newest, first = self.newest, max(number + 1, self._file.oldest)
+            if queries:
+                rows = self._file.named(self._by_query.between(first, newest, queries, most))
+            else:
+                rows = self._file.between(first, newest, most)
+            # Where the oldest have gone meanwhile, they are to be counted.
+            if self._file.oldest <= first:
+                return _page(map(_entry, rows), number, first, newest, most)
 
     def before(self, queries: frozenset[str], most: int) -> int:
         """The number of the place before the latest matches of some queries, or without any of

@@ -3,15 +3,26 @@
 
 import { get } from "./api.js";
 
+const AGAIN = 3000;
+
 /** Calls `hear` with matches in their order, each list with whether it is from before; `ended`
  * ends it.  What the server could not keep is reported to `missed`,
  * the id of a match that is taken back to `retracted`.  Those from before are those
  * that are `sought`, pairs of a request; who hears picks among those that come. */
-export async function listen(queries, sought, most, { hear, retracted, missed, state, ended }) {
+export async function listen(queries, sought, most, told) {
+  const { hear, retracted, missed, state, ended } = told;
+  const again = () => setTimeout(() => { if (!ended.aborted) listen(queries, sought, most, told).catch(again); }, AGAIN);
   const asked = new URLSearchParams([["summary", "1"], ...queries.map((name) => ["query", name])]);
-  const page = await get(`/matches?${new URLSearchParams([...asked, ...sought, ["newest", most], ["limit", most]])}`);
+  let page = await get(`/matches?${new URLSearchParams([...asked, ...sought, ["newest", most], ["limit", most]])}`);
+  let before = page.matches;
+  // A list ends after some 256 KiB: what follows is from before, too.
+  while (sought.length === 0 && page.matches.length > 0 && before.length < most && !ended.aborted) {
+    page = await get(`/matches?${new URLSearchParams([...asked, ["after", page.next], ["limit", most - before.length]])}`);
+    const gone = new Set(page.matches.map((one) => one.retract));
+    before = [...before.filter((one) => !gone.has(one.id)), ...page.matches.filter((one) => !one.retract)];
+  }
   if (ended.aborted) return;
-  hear(page.matches, true);
+  hear(before, true);
   const source = new EventSource(`/matches?${new URLSearchParams([...asked, ["live", "1"], ["after", page.next]])}`);
   let waiting = [];
   source.addEventListener("message", (event) => {
@@ -31,9 +42,7 @@ export async function listen(queries, sought, most, { hear, retracted, missed, s
   source.addEventListener("error", () => {
     state("waiting");
     // A browser gives up on an answer that is no stream of events.
-    if (source.readyState === EventSource.CLOSED && !ended.aborted) {
-      setTimeout(() => { if (!ended.aborted) listen(queries, sought, most, { hear, retracted, missed, state, ended }).catch(() => {}); }, 3000);
-    }
+    if (source.readyState === EventSource.CLOSED && !ended.aborted) again();
   });
   ended.addEventListener("abort", () => source.close());
 }

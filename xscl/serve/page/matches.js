@@ -86,6 +86,8 @@ export async function matches(place, { asked, ended }) {
   }
 
   function hear(some, before) {
+    // Those that are no longer there when the server is have been taken back, or are old.
+    if (before) drop(new Set(some.map((one) => one.id)));
     if (some.length === 0 && !before) return null;
     if (some.length === 0 && cards.size === 0) return none();
     empty.replaceChildren();
@@ -114,6 +116,16 @@ export async function matches(place, { asked, ended }) {
     }
   }
 
+  /** Drops the cards of all matches but some. */
+  function drop(others) {
+    for (const [id, one] of cards) {
+      if (others.has(id)) continue;
+      cards.delete(id);
+      if (opened === one) opened = null;
+      one.remove();
+    }
+  }
+
   /** Strikes a match that no longer holds through, and lets it go. */
   function retracted(id) {
     const one = cards.get(id);
@@ -123,7 +135,7 @@ export async function matches(place, { asked, ended }) {
     one.classList.add("retracted");
     one.append(el("p", { class: "dim", role: "status" }, "no longer holds"));
     setTimeout(() => one.remove(), GONE);
-    seen = Math.max(0, seen - 1);
+    if (one.classList.contains("fresh")) seen = Math.max(0, seen - 1);
     count.textContent = seen ? `${number(seen)} new` : "";
   }
 

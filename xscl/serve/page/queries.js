@@ -108,13 +108,21 @@ export async function query(place, name) {
     el("section", { "aria-labelledby": "lost" }, el("h2", { id: "lost" }, "Where documents are lost"), lost));
 
   async function inWords() {
-    if (!words.textContent) words.textContent = await get(`${path("queries", name, "explain")}?format=text`);
+    try {
+      if (!words.textContent) words.textContent = await get(`${path("queries", name, "explain")}?format=text`);
+    } catch (error) {
+      words.replaceChildren(problem(error));
+    }
   }
 
   async function cancel() {
     if (!(await confirmed(`Cancel ${name}? Its matches so far stay in the list.`, "Cancel the query"))) return;
-    await remove(path("queries", name));
-    location.hash = "#/queries";
+    try {
+      await remove(path("queries", name));
+      location.hash = "#/queries";
+    } catch (error) {
+      place.prepend(problem(error));
+    }
   }
 
   try {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -62,7 +64,12 @@ def get_feeds(service: TheService) -> Feeds:
     return Feeds(feeds=[] if polled is None else [_feed(one) for one in polled.health()])
 
 
-@router.post("/feeds", status_code=201, responses=statuses(409, 429))
+_KNOWN: dict[int | str, dict[str, Any]] = {
+    200: {"model": Feed, "description": "It was polled for that stream already."}
+}
+
+
+@router.post("/feeds", status_code=201, responses={**_KNOWN, **statuses(409, 429)})
 def post_feed(service: TheService, wanted: NewFeed, response: Response) -> Feed:
     """Polls one more feed, until the server ends; the same once more changes nothing."""
     try:

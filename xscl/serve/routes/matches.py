@@ -50,10 +50,19 @@ class FoundMatch(BaseModel):
     )
 
 
-class Matches(BaseModel):
-    """Some matches, in the order in which they were found."""
+class TakenBack(BaseModel):
+    """That a match of before `after` no longer holds."""
 
-    matches: list[FoundMatch]
+    retract: str = Field(description="The id of the match.")
+    query: str
+    stream: str | None
+
+
+class Matches(BaseModel):
+    """Some matches, in the order in which they were found; with `after` also which of those before
+    are taken back."""
+
+    matches: list[FoundMatch | TakenBack]
     next: str = Field(description="What `after` is to be for those after these.")
     lost: int | None = Field(
         description="Matches after `after` that are kept no more; null where that is unknown."
