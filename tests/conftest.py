@@ -43,7 +43,13 @@ _LONG = (
     "tests/xscl/spark/",
     "tests/crash/",
     "tests/hostile/",
+    "tests/trial/",
+    "tests/benchmarks/test_reports.py",
+    "tests/xscl/documents/test_large_documents.py",
+    "tests/xscl/engine/test_archives.py",
     "tests/xscl/engine/test_back_pressure.py",
+    "tests/xscl/engine/test_memory.py",
+    "tests/xscl/feeds/test_both_ways.py",
     "tests/xscl/serve/test_in_browser.py",
     "tests/xscl/serve/test_many_readers.py",
     "tests/artefacts/",
@@ -57,6 +63,8 @@ _SHARED = {
     "image": "wheel",
     "site": "site",
     "browser": "browser",
+    "middle": "crash",
+    "undisturbed": "crash",
 }
 """Fixtures that cost much, each with the group of tests that one worker runs: the first that a test
 has."""

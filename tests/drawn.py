@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
-__all__ = ["CHOSEN", "DRAW", "SEED", "drawn", "seeded", "times", "turn"]
+__all__ = ["CHOSEN", "DRAW", "SEED", "drawn", "seeded", "some_of", "times", "turn"]
 
 T = TypeVar("T")
 
@@ -49,6 +49,11 @@ def times(number: int) -> int:
 def turn(some: Sequence[T]) -> Sequence[T]:
     """The one whose turn it is, by XSCL_SEED; all of them with XSCL_DRAW=1."""
     return some if DRAW >= 1 else [some[SEED % len(some)]]
+
+
+def some_of(some: Sequence[T], many: int, *key: object) -> Sequence[T]:
+    """So many of them, drawn for a key; all of them with XSCL_DRAW=1."""
+    return some if DRAW >= 1 else seeded(*key).sample(some, min(many, len(some)))
 
 
 def drawn(examples: int, *like: settings, **more: Any) -> settings:

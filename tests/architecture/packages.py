@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -58,12 +58,24 @@ class Code:
         return cls({_dotted(file.relative_to(root)): file for file in sorted(files)})
 
     @cached_property
+    def _statements(self) -> Mapping[str, list[ast.Import | ast.ImportFrom]]:
+        """The imports of each module, also those within functions."""
+        return {
+            module: [
+                node
+                for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+                if isinstance(node, ast.Import | ast.ImportFrom)
+            ]
+            for module, file in self.modules.items()
+        }
+
+    @cached_property
     def imports(self) -> tuple[Import, ...]:
         """Every import of one of our modules in another, also those within functions."""
         return tuple(
             Import(module, imported)
-            for module, file in self.modules.items()
-            for imported in self._imported(ast.parse(file.read_text(encoding="utf-8")))
+            for module, statements in self._statements.items()
+            for imported in self._imported(statements)
         )
 
     @cached_property
@@ -71,12 +83,12 @@ class Code:
         """The packages that are neither ours nor Python's own, each with a module that imports
         it."""
         found: dict[str, str] = {}
-        for module, file in self.modules.items():
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Import):
-                    names = [one.name for one in node.names]
+        for module, statements in self._statements.items():
+            for one in statements:
+                if isinstance(one, ast.Import):
+                    names = [alias.name for alias in one.names]
                 else:
-                    names = [getattr(node, "module", None) or "xscl"]
+                    names = [one.module or "xscl"]
                 found |= {name.partition(".")[0]: module for name in names}
         ours = {"xscl", *sys.stdlib_module_names}
         return {name: module for name, module in found.items() if name not in ours}
@@ -132,14 +144,14 @@ class Code:
     def _reached(self, package: str) -> set[str]:
         return _reached(self.arrows, package)
 
-    def _imported(self, tree: ast.AST) -> Iterator[str]:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                yield from (one.name for one in node.names if one.name in self.modules)
-            elif isinstance(node, ast.ImportFrom) and node.module in self.modules:
-                for one in node.names:
-                    module = f"{node.module}.{one.name}"
-                    yield module if module in self.modules else node.module
+    def _imported(self, statements: Iterable[ast.Import | ast.ImportFrom]) -> Iterator[str]:
+        for one in statements:
+            if isinstance(one, ast.Import):
+                yield from (alias.name for alias in one.names if alias.name in self.modules)
+            elif one.module in self.modules:
+                for alias in one.names:
+                    module = f"{one.module}.{alias.name}"
+                    yield module if module in self.modules else one.module
 
 
 def _reached(below: Mapping[str, Collection[str]], start: str) -> set[str]:

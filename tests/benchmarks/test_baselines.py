@@ -115,7 +115,7 @@ def test_feed_items(window: int | None) -> None:
 @pytest.mark.parametrize("capacity", [1, 10_000])
 def test_the_view_cache(capacity: int) -> None:
     joins = [LeafJoin("channel", ((1, 1),)), *random_joins(ITEM, 9)]
-    documents = list(feed_stream(30, channels=4, days=30))
+    documents = list(feed_stream(15, channels=4, days=30))
     relations = Relations(ITEM)
     cache = ViewCache(relations, capacity)
     queries = MMQJP(relations, joins, views=True)

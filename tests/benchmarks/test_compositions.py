@@ -91,7 +91,7 @@ def test_trees_are_uniform() -> None:
 
 
 def test_both_ways_of_a_query_have_the_same_matches() -> None:
-    steps = batches(arrivals(3))
+    steps = batches(arrivals(1))
     for workload in WORKLOADS:
         some = [*islice(queries(workload, 4, 1), 6)]
         found = {
@@ -100,7 +100,8 @@ def test_both_ways_of_a_query_have_the_same_matches() -> None:
         assert len(found) == 1
         other = [planned(one, rewriting=True) for one in islice(queries(workload, 4, 2), 6)]
         assert digest(other, steps) not in found
-    assert sample(some, 1.0, 1, rounds=1).cost_on <= sample(some, 1.0, 1, rounds=1).cost_off
+    measured = sample(some, 1.0, 1, rounds=1)
+    assert measured.cost_on <= measured.cost_off
 
 
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

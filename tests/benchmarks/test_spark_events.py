@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from benchmarks.report import markdown
 from benchmarks.reports import spark_events
@@ -17,6 +18,7 @@ from benchmarks.scale import FULL
 from benchmarks.spark.event_ways import HIGH, PATTERNS, WINDOW, write_events
 from benchmarks.spark.inputs import DOCUMENTS
 from benchmarks.spark.ways import Batch, Joined
+from tests.drawn import turn
 
 TOOK = Joined(rows=9, matches=9, start=4, seconds=40, processor=60)
 SLOW = replace(TOOK, seconds=80)
@@ -43,8 +45,9 @@ def test_goals_that_are_reached_and_missed() -> None:
     assert holds(failed, even, Measured(20, {STREAM: "no Java"})) == [None] * 3
 
 
+@pytest.mark.drawn
 def test_a_way_in_a_process_of_its_own(tmp_path: Path) -> None:
-    for hot in (False, True):
+    for hot in turn([False, True]):
         folder = write_events(tmp_path / f"in {hot}", 30_000, 3, hot=hot)
         joined = spark_events.taken(folder, 30_000, [EMBEDDED]).of(EMBEDDED)
         assert joined

@@ -20,8 +20,11 @@ from pathlib import Path
 from shutil import copyfile
 from subprocess import CompletedProcess
 
+from click.testing import CliRunner
+
 from tests.commands import started, xscl
 from tests.crash import workload
+from xscl.cli.main import cli
 
 __all__ = [
     "STATE",
@@ -108,8 +111,8 @@ def reported(folder: Path) -> dict[str, object]:
     """The numbers that `xscl state` reports, nothing if there is no state yet."""
     if not (folder / "s.duckdb").exists():
         return {}
-    done = xscl("state", "s.duckdb", "--format", "json", at=folder)
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(cli, ["state", str(folder / "s.duckdb"), "--format", "json"])
+    assert done.exit_code == 0, done.stderr
     numbers = json.loads(done.stdout)
     return {name: numbers[name] for name in _SIZES}
 

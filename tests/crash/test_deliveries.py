@@ -20,6 +20,7 @@ import pytest
 
 from tests.commands import started, xscl
 from tests.crash.harness import crashing
+from tests.drawn import turn
 from tests.xscl.web.loopback import Reply, Request, Server, rss
 from xscl.polling import clock
 
@@ -56,7 +57,8 @@ def server(server: Server) -> Server:
     return server
 
 
-@pytest.mark.parametrize("sink", ["exec", "webhook"])
+@pytest.mark.drawn
+@pytest.mark.parametrize("sink", turn(["exec", "webhook"]))
 def test_killed_watches_hand_each_match_over(server: Server, tmp_path: Path, sink: str) -> None:
     (tmp_path / "q.xscl").write_text(QUERIES)
     taken = tmp_path / "taken.jsonl"
@@ -107,7 +109,8 @@ EDITS = [
 """The kills of each poll: the matches of the one before are taken back in it."""
 
 
-@pytest.mark.parametrize("sink", ["exec", "webhook"])
+@pytest.mark.drawn
+@pytest.mark.parametrize("sink", turn(["webhook", "exec"]))
 def test_killed_watches_hand_over_what_is_taken_back(
     server: Server, tmp_path: Path, sink: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.commands import xscl
 from tests.crash.conftest import DOCUMENTS
 from tests.crash.harness import STATE, Undisturbed, courses, moments
+from tests.drawn import turn
 from xscl.durable.points import POINTS
 
 EARLY = [
@@ -58,7 +59,8 @@ def test_killed_at_any_moment_a_file_has_each_match_once(
     assert any(0 < taken < DOCUMENTS for taken in kills), kills
 
 
-@pytest.mark.parametrize("point", ["within output", "within commit:2", "after commit:2"])
+@pytest.mark.drawn
+@pytest.mark.parametrize("point", turn(["within output", "within commit:2", "after commit:2"]))
 def test_killed_at_one_point_in_run_after_run(
     undisturbed: Undisturbed, tmp_path: Path, point: str
 ) -> None:

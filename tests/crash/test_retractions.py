@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.harness import Undisturbed, courses
+from tests.drawn import turn
 
 QUERIES = """\
 -- name: join
@@ -34,12 +35,18 @@ AUTOMATON {"events": {"s": "S", "t": "T"}, "by": ["k"], "within": "30 min", "fin
     {"from": "on", "to": "high", "event": "t", "when": "t.v > n + 5", "set": "n = t.v"}]}
 """
 OPTIONS = ("--consistency", "middle", "--revisable", "S", "--revisable", "T")
-POINTS = [
-    "evaluated:3", "before output:2", "within output:2", "after output:3", "before commit:3",
-    "within commit:2", "after commit:2", "within output", "after commit", "evaluated:2",
-    "within output:3", "after output:2", "before commit:2", "within commit:3", "after commit:3",
-    "within commit", "after output", "before commit", "evaluated", "before close",
+PARTS = [
+    [
+        "evaluated:3", "within output:2", "before output:2", "before commit:3", "after commit:2",
+        "after commit", "within commit:2", "within output:3", "after output", "evaluated",
+        "before close",
+    ],
+    [
+        "before output:2", "after output:3", "within commit:2", "within output", "evaluated:2",
+        "after output:2", "after commit:3", "within commit:3", "before commit", "before close",
+    ],
 ]  # fmt: skip
+"""The points of two tests, each of which has all kinds."""
 
 
 def write(folder: Path, documents: int) -> None:
@@ -60,13 +67,14 @@ def write(folder: Path, documents: int) -> None:
             recent = [*recent, (stream, id)][-40:]
 
 
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.drawn
+@pytest.mark.parametrize("part", turn(range(2)))
 def test_killed_runs_take_each_match_back_once(part: int, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
-    undisturbed = Undisturbed.of(tmp_path / "plain", 1_000, 70, write, OPTIONS)
+    undisturbed = Undisturbed.of(tmp_path / "plain", 400, 28, write, OPTIONS)
     back = {json.loads(line)["query"] for line in undisturbed.lines if b'"retract"' in line}
     assert back == {"join", "quiet", "told", "over", "next", "counted", "many", "up"}
-    points = POINTS[part::2]
+    points = PARTS[part]
     kills = 0
     for course in courses(undisturbed, tmp_path, points):
         assert course.faults(undisturbed) == []

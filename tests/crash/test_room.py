@@ -18,6 +18,7 @@ import pytest
 
 from tests.commands import xscl
 from tests.crash.harness import STATE, Undisturbed, reported
+from tests.drawn import turn
 
 MORE = (*STATE, "-o", "out.jsonl")
 
@@ -71,7 +72,8 @@ def test_no_space_for_a_new_state(undisturbed: Undisturbed, tmp_path: Path, limi
 
 
 # The log of the state grows nearly as fast: not at every size the matches are the first to fail.
-@pytest.mark.parametrize("part", [0.74, 0.87])
+@pytest.mark.drawn
+@pytest.mark.parametrize("part", turn([0.74, 0.87]))
 def test_no_space_for_matches(middle: Undisturbed, tmp_path: Path, part: float) -> None:
     folder = middle.with_same_input(tmp_path / "run")
     limit = int(len(middle.output) * part)

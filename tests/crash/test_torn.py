@@ -11,6 +11,7 @@ from shutil import copytree, rmtree
 
 import pytest
 
+from tests import drawn
 from tests.commands import xscl
 from tests.crash.harness import STATE, Undisturbed, reported, turn
 
@@ -43,7 +44,7 @@ def more(content: bytes, random_: random.Random) -> bytes:
     return content + random_.randbytes(random_.choice([10, 4_096]))
 
 
-SEEDED = [(overwritten, seed) for seed in range(4)]
+SEEDED = [(overwritten, seed) for seed in drawn.turn(range(4))]
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,7 @@ def folder(backup: Path) -> Path:
     return Path(copytree(backup, place))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(("damage", "seed"), [(cut, 1), (page_of_zeros, 0), (more, 0), *SEEDED])
 @pytest.mark.parametrize("name", STATES)
 def test_nothing_is_lost_without_a_word(
@@ -90,7 +92,8 @@ def test_nothing_is_lost_without_a_word(
         assert {one: (folder / one).read_bytes() for one in before} == before
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", drawn.turn(range(3)))
 def test_a_log_without_its_end_goes_back_to_a_whole_transaction(
     undisturbed: Undisturbed, folder: Path, seed: int
 ) -> None:

@@ -74,7 +74,7 @@ DOCUMENTS = [
     # Depth, width, length.
     Case("100,000 levels", lambda: b"<a>" * 100_000 + b"</a>" * 100_000, DEEP),
     Case("5,000,000 levels, never closed", lambda: b"<a>" * 5_000_000, DEEP),
-    Case("an attribute of 30 MB", lambda: b'<a k="%s"/>' % (b"x" * 30_000_000), LARGE),
+    Case("an attribute of 17 MB", lambda: b'<a k="%s"/>' % (b"x" * 17_000_000), LARGE),
     Case("an attribute of 12 MB", lambda: b'<a k="%s"/>' % (b"x" * 12_000_000), BUFFER),
     Case(
         "an attribute of 5 MB",

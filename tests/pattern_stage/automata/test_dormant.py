@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.drawn import seeded, times
+from tests.drawn import seeded, times, turn
 from xscl import Automaton, Engine
 from xscl.pattern_stage.automata.dormant import Dormant
 from xscl.pattern_stage.automata.in_order import InOrder
@@ -87,7 +87,7 @@ def _noted(self: Dormant, group: Any, add: Any = Dormant.add) -> Any:
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", turn(range(5)))
 def test_dormant_automata_find_what_active_ones_do(number: int) -> None:
     drawn = seeded("dormant", number)
     for _ in range(times(4)):

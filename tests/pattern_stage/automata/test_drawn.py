@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.drawn import seeded, times
+from tests.drawn import seeded, times, turn
 from tests.oracle.automata import expected
 from tests.pattern_stage.automata import drawing
 from tests.pattern_stage.automata.drawing import TYPES
@@ -69,7 +69,7 @@ class _Fed:
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("number", turn(range(10)))
 def test_all_orders_give_what_the_definition_says(number: int) -> None:
     draw = seeded("automata", number)
     for _ in range(times(400)):
@@ -139,7 +139,7 @@ def _compare(draw: random.Random) -> None:
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", turn(range(5)))
 def test_batches_in_order_give_what_the_definition_says(number: int) -> None:
     draw = seeded("batches of automata", number)
     for _ in range(times(400)):

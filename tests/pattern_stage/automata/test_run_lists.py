@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.drawn import seeded, times
+from tests.drawn import seeded, times, turn
 from xscl.pattern_stage.automata.run_lists import Run, RunList, RunShape, Shift
 
 
@@ -18,7 +18,7 @@ def _add(one: Shift, other: Shift) -> Shift:
     return (one[0] + other[0],)
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", turn(range(5)))
 def test_views_are_as_the_lists_that_they_stand_for(number: int) -> None:
     draw = seeded("run lists", number)
     for _ in range(times(100)):

@@ -42,8 +42,9 @@ def test_links_across_fetched_feeds_are_those_of_sql() -> None:
 
 
 def test_the_cookbook_finds_the_same_links(items: list[Envelope]) -> None:
+    some = items[:1_000]
     with xscl.Engine() as engine:
         engine.load(cookbook())
-        counts = engine.count(items)
-        assert engine.documents == len(items)
-    assert counts["same-link"] == len(across_feeds_in_sql(items)["link"])
+        counts = engine.count(some)
+        assert engine.documents == len(some)
+    assert counts["same-link"] == len(across_feeds_in_sql(some)["link"]) > 0

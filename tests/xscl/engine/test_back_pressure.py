@@ -19,6 +19,7 @@ import orjson
 import pytest
 
 import xscl
+from tests.drawn import turn
 from tests.xscl.web.loopback import Reply, Request, Server, serving
 
 COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
@@ -79,7 +80,8 @@ def documents_of(lines: IO[bytes], *, at_most: int, pause: float = 0.0) -> list[
     return found
 
 
-@pytest.mark.parametrize("state", [(), ("--state", "s.duckdb", "--memory", "64MiB")])
+@pytest.mark.drawn
+@pytest.mark.parametrize("state", turn([(), ("--state", "s.duckdb", "--memory", "64MiB")]))
 def test_standard_output_that_is_read_slowly(folder: Path, state: tuple[str, ...]) -> None:
     written = 0
 
@@ -133,7 +135,7 @@ def test_a_kill_while_standard_output_is_blocked(folder: Path) -> None:
     assert len(found) <= count + 2 * BATCH
 
 
-POLLS, ITEMS = 4, 500
+POLLS, ITEMS = 3, 400
 
 
 def rss(poll: int) -> bytes:
@@ -183,7 +185,8 @@ def check_that_it_is_blocked(process: subprocess.Popen[bytes], taker: Taker) -> 
     assert highest(process) - before < MOST
 
 
-@pytest.mark.parametrize("durable", [False, True])
+@pytest.mark.drawn
+@pytest.mark.parametrize("durable", turn([False, True]))
 def test_a_webhook_that_takes_matches_slowly(folder: Path, durable: bool) -> None:
     (folder / "q.xscl").write_text("S//item")
     with serving() as server:
@@ -269,7 +272,8 @@ def stream_read_slowly(state: Path | None) -> tuple[int, int]:
     return len(read), grown
 
 
-@pytest.mark.parametrize("durable", [False, True])
+@pytest.mark.drawn
+@pytest.mark.parametrize("durable", turn([True, False]))
 def test_a_stream_that_is_read_slowly(durable: bool, tmp_path: Path) -> None:
     read, grown = alone(stream_read_slowly, tmp_path / "s.duckdb" if durable else None)
     assert read == DOCUMENTS

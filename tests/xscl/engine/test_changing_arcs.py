@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.drawn import seeded, times
+from tests.drawn import seeded, times, turn
 from tests.oracle.automata import expected
 from tests.pattern_stage.automata import drawing
 from xscl import (
@@ -179,7 +179,7 @@ def found_in(matches: list[Any]) -> set[Any]:
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", turn(range(4)))
 def test_arcs_come_and_go(number: int, tmp_path: Path) -> None:
     draw = seeded("changing arcs", number)
     for place in range(times(60)):

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from tests.drawn import seeded, times
+from tests.drawn import seeded, times, turn
 from xscl import Engine, Match
 from xscl.documents.events import EventNode
 from xscl.queries.levels import event_readers
@@ -95,7 +95,7 @@ def line(match: Match) -> str:
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", turn(range(2)))
 def test_what_is_cut_is_found_as_what_is_walked(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = seeded("filtered structures", part)
     matches = decisions = 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.drawn import seeded, times
+from tests.drawn import seeded, some_of, times
 from xscl import Engine, Match, Retraction, XSCLError
 
 QUERIES = """
@@ -190,11 +190,14 @@ def test_the_guarantees(number: int, tmp_path: Path) -> None:
     assert standing(middle) == final
     starts = sorted(draw.sample(range(len(lines)), draw.randrange(min(len(lines), 6))))
     batches = [lines[a:b] for a, b in zip([0, *starts], [*starts, len(lines)], strict=True)]
-    for level in ("middle(2 s)", "middle(0 s)"):
-        assert standing(fed(level, lateness, one_by_one)) == final, level
-    for level in ("middle", "middle(2 s)", "middle(0 s)"):
-        assert standing(fed(level, lateness, batches, draw=draw)) == final, level
-    assert standing(fed("middle", lateness, batches, tmp_path / "state", draw=draw)) == final
+    ways: list[tuple[str, list[list[Line]], Path | None]] = [
+        *((level, one_by_one, None) for level in ("middle(2 s)", "middle(0 s)")),
+        *((level, batches, None) for level in ("middle", "middle(2 s)", "middle(0 s)")),
+        ("middle", batches, tmp_path / "state"),
+    ]
+    for level, parts, state in some_of(ways, 2, "ways of levels", number):
+        dice = draw if parts is batches else None
+        assert standing(fed(level, lateness, parts, state, draw=dice)) == final, (level, state)
     if [line["timestamp"] for line in lines if "timestamp" in line] == sorted(
         line["timestamp"] for line in lines if "timestamp" in line
     ) and not any("retract" in line for line in lines):
@@ -459,7 +462,7 @@ def test_a_match_that_comes_and_goes_in_steps_of_one_batch_is_in_no_group() -> N
 SUB_QUERY = "SELECT k, v FROM S/i[./k->k] JOIN {k = l} T/i[./k->l][./v->v]"
 
 
-@pytest.mark.parametrize("default", ["strong", "middle", "middle(5 s)"])
+@pytest.mark.parametrize("default", ["strong", "middle", "middle(5 s)", "weak"])
 @pytest.mark.parametrize("level", ["strong", "middle"])
 @pytest.mark.parametrize(
     "text",

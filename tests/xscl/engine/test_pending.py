@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import xscl
+from tests.drawn import drawn
 
 QUERIES = (
     "-- name: absent\nEVENT SEQ(A a, !B b) WHERE [id] WITHIN 5",
@@ -23,7 +24,7 @@ EVENTS = st.lists(
 
 
 @given(EVENTS, EVENTS, st.integers(0, 12), st.booleans())
-@settings(max_examples=40, deadline=None)
+@drawn(40)
 def test_pending_is_what_flush_finds(
     before: Sequence[tuple[str, int, int]],
     after: Sequence[tuple[str, int, int]],

@@ -41,6 +41,12 @@ def lifting(engine: xscl.Engine, state: Path) -> xscl.Engine:
 
 DISTURBANCES = [nothing, restart, looking_back, lifting]
 
+
+def kept(state: Path, disturb: Disturbance) -> Path | None:
+    """The file of an engine that is opened again."""
+    return state if disturb is restart else None
+
+
 AUTOMATON = {
     "events": {"a": "A", "b": "B"},
     "start": "q0",
@@ -94,7 +100,7 @@ LIVES: dict[str, tuple[str, float, Sequence[Coming], list[tuple[str, ...]]]] = {
 def test_a_pattern(life: str, disturb: Disturbance, tmp_path: Path) -> None:
     text, lateness, coming, expected = LIVES[life]
     state = tmp_path / "state.xscl"
-    engine = xscl.Engine(state, lateness=lateness)
+    engine = xscl.Engine(kept(state, disturb), lateness=lateness)
     engine.subscribe(text, name="q")
     before = found(publish(engine, coming))
     engine = disturb(engine, state)
@@ -275,7 +281,7 @@ def test_what_comes_after_the_input_had_ended_was_not_reported_then(
     by_way: list[list[list[Any]]] = []
     for way in (nothing, disturb):
         state = tmp_path / way.__name__
-        engine = xscl.Engine(state, lateness=10)
+        engine = xscl.Engine(kept(state, way), lateness=10)
         engine.subscribe(f"{text} CONSISTENCY {level}", name="q")
         steps = [publish(engine, [("A", 1, "a1"), ("B", 20, "b20")]), engine.flush()]
         steps.append(publish(engine, [("A", 15, "a15"), ("C", 27, "c27")]))
@@ -386,7 +392,7 @@ def test_what_a_weak_query_has_dropped_stays_dropped(
     found_by: dict[Disturbance, list[list[tuple[str, ...]]]] = {}
     for one in (nothing, disturb):
         state = tmp_path / one.__name__
-        engine = xscl.Engine(state, lateness=lateness)
+        engine = xscl.Engine(kept(state, one), lateness=lateness)
         engine.subscribe(WEAK[query], name="q")
         # The second is late for the query, and those after the disturbance are not.
         steps = [publish(engine, [("A", 5, "a5"), ("A", 3, "a3")])]
@@ -447,7 +453,7 @@ def test_a_retraction_that_weak_ignores_is_one_for_others(
 def test_a_weak_event_query_ignores_retractions(disturb: Disturbance, tmp_path: Path) -> None:
     """Also that of the newest document."""
     state = tmp_path / "state.xscl"
-    engine = xscl.Engine(state, lateness=100, revisable=True)
+    engine = xscl.Engine(kept(state, disturb), lateness=100, revisable=True)
     engine.subscribe("SELECT x FROM A NEXT{$1.k = $2.k} B CONSISTENCY weak", name="q")
     publish(engine, [("A", 1, "a1")])
     engine.retract("A", "a1")
@@ -479,7 +485,7 @@ def test_matches_of_many_steps_are_not_too_many_for_one(
     found_by: list[list[Any]] = []
     for way in (nothing, disturb):
         state = tmp_path / way.__name__
-        engine = xscl.Engine(state, lateness=0, most_matches=60, consistency=level)
+        engine = xscl.Engine(kept(state, way), lateness=0, most_matches=60, consistency=level)
         for name, text in MANY.items():
             engine.subscribe(text, name=name)
         for number in range(15):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xscl
+from tests.drawn import times
 
 DAY = 86_400.0
 QUERIES = {
@@ -76,7 +77,7 @@ def test_who_asks_later_finds_what_was_retained(
     st.integers(0, 8),
     st.booleans(),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=times(20), deadline=None)
 def test_what_is_retained_is_bounded_by_time_and_number(
     drawn: list[tuple[str, int]], days: int, most: int, read: bool
 ) -> None:

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 import xscl
-from tests.drawn import seeded, times
+from tests.drawn import seeded, times, turn
 
 PAIRS = ["S NEXT{$2.k = $1.k} S", "S NEXT{} S", "S NEXT{$2.k = $1.k} T", "S FOLD{$2.k = $1.k,} S"]
 EXPRESSIONS = [
@@ -66,7 +66,7 @@ def drawn_documents(random: Random) -> Coming:
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", turn(range(4)))
 def test_what_others_ask(part: int) -> None:
     for number in range(times(20)):
         random = seeded("what others ask", part, number)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from tests.drawn import times
 from tests.xscl.explain.drawing import queries
 from tests.xscl.explain.subscribed import dissected
 from xscl.explain import as_json, as_svg
@@ -85,7 +86,7 @@ def test_whatever_names_and_filters_hold(retained: str) -> None:
     assert any(plain(retained) in words for words in said_in(root))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=times(40))
 @given(st.lists(queries(), min_size=1, max_size=2))
 def test_any_queries(texts: list[str]) -> None:
     drawn(";\n".join(texts))
