@@ -109,7 +109,7 @@ class QueryStopped(XSCLError):
 
 
 class StateError(XSCLError):
-    """The engine's state does not allow what was asked (it is closed, a name is taken)."""
+    """The engine's state does not allow what was asked (it is closed, a name is unknown)."""
 
 
 def line_and_column(text: str, at: int) -> tuple[int, int]:

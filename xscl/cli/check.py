@@ -46,7 +46,7 @@ class Options:
 @click.command()
 @takes(Options)
 def check(options: Options) -> int:
-    """Checks queries, and prints each error with its place; of a pattern, what it may not mean.
+    """Checks queries: prints errors with their places, and warnings of misleading patterns.
 
     With sample documents, it says what each query finds among them, and of one that finds nothing
     what may be wrong.

@@ -23,10 +23,10 @@ __all__ = ["CODES", "STANDARD_OUTPUT", "Stopped", "ended_by_signals", "run_comma
 CODES = {
     0: "done; a service (`serve`, and `watch`, `ingest`, `spark run` without `--once`): ended by "
     "SIGTERM, too",
-    1: "failed: a file that cannot be written, a state, a match that could not be written; no "
-    "feed could be read, every document was skipped, or a query was stopped",
-    2: "wrong usage, a bad `xscl.toml`, or a bad query (`run`, `watch` and `serve` run the "
-    "good ones)",
+    1: "failed: a file, the state or a match could not be written, no feed could be read, every "
+    "document was skipped, or a query was stopped",
+    2: "wrong usage, a bad `xscl.toml`, or a bad query (`run` and `watch` run the good ones, and "
+    "`serve`; a service that is stopped ends with 0 or 130)",
     3: "with `--strict`: a document was skipped",
     4: "matches were not delivered (`--exec`, `--webhook`)",
     130: "interrupted (SIGINT): a first interrupt lets the batch under way be finished, a second "

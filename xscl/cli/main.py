@@ -29,7 +29,7 @@ _COMMANDS = {
     ),
     "check": (
         "check",
-        "Checks queries, and prints each error with its place; of a pattern, what it may not mean.",
+        "Checks queries: prints errors with their places, and warnings of misleading patterns.",
     ),
     "explain": ("check", "Shows how queries are evaluated."),
     "why": ("why", "Shows why documents match a query, or why not."),

@@ -341,7 +341,8 @@ Consistency = Annotated[
     str | None,
     option(
         "When matches are reported, of queries that say nothing of it: strong, middle, "
-        "middle(5 s), weak (docs/patterns.md).  [default: strong]",
+        "middle(5 s), weak (docs/patterns.md).  [default: strong; with --state, as in its last "
+        "run]",
         metavar="LEVEL",
         type=Kind("LEVEL", _level),
     ),

@@ -116,8 +116,8 @@ class Options:
     output: Annotated[
         str | None,
         option(
-            "The file of the matches, rewritten; a state that has written it adds to it; - is "
-            "standard output.  [default: -]",
+            "The file of the matches, replaced; with the --state that has written it, added to; - "
+            "is standard output.  [default: -]",
             *OUTPUT,
             **TO_FILE,
         ),

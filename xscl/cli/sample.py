@@ -26,7 +26,7 @@ _NEXT = (
 def sample(folder: Path) -> int:
     """Writes the demo's feeds and queries into a folder, to start from.
 
-    DIR is made where it is not there; nothing in it is written over.
+    Creates DIR if it does not exist, and overwrites nothing in it.
     """
     from xscl import samples
 

@@ -47,7 +47,7 @@ class Options:
         ),
     ]
     folder: Annotated[
-        str | None, option("The folder of the file that the feed is to lie in.", metavar="NAME")
+        str | None, option("The folder in the OPML file for the feed.", metavar="NAME")
     ]
     contact: Contact
     allow_private: AllowPrivate

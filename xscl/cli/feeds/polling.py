@@ -55,7 +55,7 @@ class Polling(Fetching):
     retain: Annotated[
         int | None,
         option(
-            "How long items of feeds are retained for queries that come later; 0 retains none so.",
+            "How long items of feeds are retained for queries that come later; 0 turns this off.",
             type=DURATION,
             default="1 week",
         ),
@@ -63,7 +63,7 @@ class Polling(Fetching):
     retain_most: Annotated[
         int,
         option(
-            "How many items of a stream are retained at most that no query reads.",
+            "How many items of a stream are retained at most that no query reaches any more.",
             type=click.IntRange(0),
             default=RETAINED,
         ),

@@ -35,8 +35,8 @@ __all__ = ["config"]
 def config(name: str | None, arguments: Sequence[str], form: str, path: str | None) -> int:
     """Shows where each option of a command gets its value: xscl.toml, the environment, …
 
-    COMMAND is run, watch or serve, with options as they would be given to it; of all three, what is
-    set, where none is named.
+    COMMAND is run, watch or serve, with options as they would be given to it. Without COMMAND,
+    shows what is set for all three.
     """
     named = COMMANDS if name is None else (name,)
     shown: dict[str, dict[str, Setting]] = {}
