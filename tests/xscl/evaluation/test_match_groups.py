@@ -247,8 +247,7 @@ CROSSING = {
 }
 
 
-@pytest.mark.parametrize("in_process", [0, 100])
-@pytest.mark.parametrize("batch", [1, 4, 20])
+@pytest.mark.parametrize(("in_process", "batch"), [(0, 20), (100, 1), (100, 4), (100, 20)])
 @pytest.mark.parametrize("called", [False, True])
 def test_pairs_found_by_values_by_time_and_by_likeness_are_in_one_group(
     in_process: int, batch: int, called: bool
