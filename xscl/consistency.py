@@ -7,7 +7,7 @@ import re
 from typing import Any, Literal, NamedTuple
 
 from xscl.errors import XSCLError
-from xscl.times import duration, to_seconds
+from xscl.times import duration
 
 __all__ = ["NOTHING", "STRONG", "Level"]
 
@@ -68,7 +68,11 @@ class Level(NamedTuple):
         return f"{self}: {what}"
 
     def __str__(self) -> str:
-        return self.name if self.window is None else f"{self.name}({to_seconds(self.window):g} s)"
+        """As it may be written."""
+        if self.window is None:
+            return self.name
+        seconds, rest = divmod(self.window, 1_000_000)
+        return f"{self.name}({seconds}{f'.{rest:06}'.rstrip('0') if rest else ''} s)"
 
 
 STRONG = Level("strong")

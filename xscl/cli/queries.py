@@ -68,9 +68,9 @@ def _statements(path: str, text: str) -> str:
         at += len(text[at:]) - len(text[at:].lstrip())
         try:
             described, end = decoder.raw_decode(text, at)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             line = text.count("\n", 0, getattr(error, "pos", at)) + 1
-            what = getattr(error, "msg", str(error))
+            what = getattr(error, "msg", "it is nested too deeply")
             raise click.UsageError(f"{path}, line {line}: no JSON: {what}") from error
         if not isinstance(described, dict):
             line = text.count("\n", 0, at) + 1

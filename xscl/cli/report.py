@@ -143,6 +143,7 @@ class Report(Terminal):
         self._started = time.perf_counter()
         self.malformed = 0
         self.lost = 0
+        self.stops = 0
         self.read = 0
         self.matches = 0
         """What was reported, with what was taken back."""
@@ -195,7 +196,7 @@ class Report(Terminal):
 
     def stopped(self, error: QueryStopped) -> None:
         """Reports a query that was stopped."""
-        self.lost += 1
+        self.stops += 1
         self.say(str(error), Level.ERROR)
 
     def watch(

@@ -219,6 +219,9 @@ class _Reading:
         else:
             source = build_source(self.builder, last, self.query, depth)
         described = source.automaton if isinstance(source, Described) else None
+        if described is not None and not depth and described.name not in ("?", self.name):
+            problem = f"the description names it `{described.name}`, and `-- name:` `{self.name}`"
+            self.builder.note(source.at, problem)
         if described is not None and described.publish is not None:
             name = Name(described.publish, source.at)
             if publish is not None and publish.text != name.text:
@@ -236,7 +239,8 @@ class _Reading:
             from xscl.language.automata.build import build_described
 
             begun = self.original.index("{", at)
-            return build_described(self.inner(at), self.original, begun, self.patterns[at].end)
+            end = self.patterns[at].end
+            return build_described(self.inner(at), self.original, self.scanned, begun, end)
         end = self.patterns[at].end
         tree = tree_of(self.scanned, at, end, "pattern", "`)`, `PUBLISH`, `;`")
         return build_pattern(self.inner(at), tree)

@@ -282,9 +282,9 @@ class _Scanner:
         """Take the description of an automaton; return where it ends."""
         try:
             members, end = _DECODER.raw_decode(self.text, start)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             at = getattr(error, "pos", start)
-            what = getattr(error, "msg", str(error))
+            what = getattr(error, "msg", "it is nested too deeply")
             problem = Problem(at, f"the description of the automaton is no JSON: {what}")
             self.problem = self.problem or problem
             # The statements behind it are as good as they are.

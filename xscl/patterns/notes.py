@@ -50,7 +50,8 @@ def _notes(query: Query, compiled: CompiledPattern) -> Iterator[str]:
         over = "and no WITHIN" if pattern.within is None else "is of every choice of events"
         yield f"skip_till_any_match with `+` {over}: matches grow exponentially"
     for number, conjunct in enumerate(pattern.conjuncts, 1):
-        if all(never(one, compiled.constants) for one in conjunct):
+        spared = _may_be_spared(pattern, conjunct)
+        if not spared and all(never(one, compiled.constants) for one in conjunct):
             yield f"conjunct {number} of the condition never holds: it matches nothing"
     together = never_together(_plain(pattern), compiled.constants)
     if together is not None:
@@ -63,6 +64,19 @@ def _notes(query: Query, compiled: CompiledPattern) -> Iterator[str]:
         if _SUBTRACTION.search(attribute):
             spaced = attribute.replace("-", " - ", 1)
             yield f"`{attribute}` is the name of an attribute: a subtraction is written `{spaced}`"
+
+
+def _may_be_spared(pattern: Pattern, conjunct: Conjunct) -> bool:
+    """Whether there may be matches that need not meet a conjunct: it says something of an event
+    that need not be there, or whose attribute need not."""
+    return any(
+        pattern.components[one.component].any
+        or pattern.components[one.component].negated
+        or (isinstance(one, Read) and one.index in (Index.EACH, Index.PREVIOUS))
+        or (isinstance(one, Aggregate) and one.previous)
+        for one in leaves(conjunct)
+        if isinstance(one, Read | Aggregate)
+    )
 
 
 def _without_first(conjuncts: tuple[Conjunct, ...], at: int) -> bool:

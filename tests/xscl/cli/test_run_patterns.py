@@ -135,3 +135,19 @@ def test_the_end_of_the_input_is_one_for_streams_that_are_revisable(
     assert run(tmp_path, *options, "--format", "counts") == plain
     said = run(tmp_path, *options, "--format", "jsonl")
     assert f"q1\t{said.count(chr(10))}\n" == plain
+
+
+def test_a_stopped_query_is_said_and_the_run_has_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xscl.pattern_stage.bounds.MOST", 200)
+    much = "PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match {}"
+    (tmp_path / "q.xscl").write_text(f"-- name: much\n{much};\n-- name: other\nS/json")
+    lines = ({"id": f"d{n}", "timestamp": n, "json": {}} for n in range(30))
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    run = ["run", str(tmp_path / "q.xscl"), "--events", str(tmp_path / "e.jsonl")]
+    done = CliRunner().invoke(cli, [*run, "--format", "jsonl"], standalone_mode=False)
+    assert done.return_value == 1
+    assert done.stderr.count("query 'much' was stopped: more than 200 ") == 1
+    assert [json.loads(one)["query"] for one in done.stdout.splitlines()].count("other") == 30
+    assert "not written" not in done.stderr

@@ -638,7 +638,8 @@ def test_a_query_named_as_a_sub_query_of_another_is_refused() -> None:
             with pytest.raises(xscl.QueryError, match="a sub-query of another query is 'p"):
                 engine.subscribe(other_text, name=other)
             engine.subscribe(other_text, name="another")
-            assert {one.query for one in engine.publish("S", "<b/>")} <= {"p(1)", "another"}
+            found = {one.query for one in engine.publish("S", "<b/>")}
+            assert found == {"another" if name == "p" else "p(1)"}
 
 
 def test_counts_are_of_queries_alone() -> None:

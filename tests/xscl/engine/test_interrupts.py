@@ -92,7 +92,7 @@ CALLS: dict[str, Callable[[xscl.Engine], Sequence[Any]]] = {
     "a large batch": lambda engine: engine.publish_many(LARGE),
     "steps": lambda engine: engine.publish_many(STEPS),
     "groups of steps": lambda engine: engine.publish_many(STEPS, grouped=True),
-    "count": lambda engine: sorted(engine.count(SECOND).items()),
+    "count": lambda engine: [*engine.count(SECOND).elements()],
     "subscribe": lambda engine: [engine.subscribe("S//a/k", name="late", history=True)],
     "load": lambda engine: engine.load("S//a/k; S//b/k", history=True),
     "flush": lambda engine: engine.flush(),

@@ -42,9 +42,9 @@ def test_pending_is_what_flush_finds(
                 except xscl.XSCLError as error:
                     raise AssertionError(text) from error
             counts: Counter[str] = Counter()
-            for some in (before, after):
+            for half, some in enumerate((before, after)):
                 for number, (stream, at, id) in enumerate(some):
-                    name = f"{len(counts)}-{number}"
+                    name = f"{half}-{number}"
                     matches = engine.publish(stream, {"id": id, "n": 1}, id=name, timestamp=at)
                     counts.update(match.query for match in matches)
                     if asked:
@@ -53,6 +53,7 @@ def test_pending_is_what_flush_finds(
                 if flushed:
                     counts.update(match.query for match in engine.flush())
             pending = engine.pending() if asked else None
+            assert engine.skipped.duplicate == 0
             flushed_now = engine.flush()
             rest = Counter(match.query for match in flushed_now)
             if pending is not None:

@@ -307,3 +307,50 @@ def test_a_life_that_ends_before_it_begins_is_refused_each_time() -> None:
         engine.arcs("q").insert(new, at=10, until=20)
         with pytest.raises(xscl.QueryError, match="ends after its `at`"):
             engine.arcs("q").insert(new, at=30, until=25)
+
+
+@pytest.mark.parametrize("depth", [500, 900, 5_000, 100_000])
+def test_a_description_that_is_nested_deeply_is_refused_alone(depth: int, tmp_path: Path) -> None:
+    with xscl.Engine(tmp_path / "s.duckdb") as engine:
+        for end in ("", "]" * depth + "}"):
+            text = 'AUTOMATON {"x": ' + "[" * depth + end
+            with pytest.raises((xscl.QueryError, ExceptionGroup)):
+                engine.load(f"-- name: deep\n{text};\n-- name: good\nS//a")
+        assert engine.publish("S", "<a/>") is not None
+
+
+@pytest.mark.parametrize("publish", [["p"], 5, "a b", "", "\x00q1(1)", {}])
+def test_a_stream_is_a_name(publish: object, tmp_path: Path) -> None:
+    whole = {"events": {"e": "S"}, "final": ["b"], "arcs": [ARC], "publish": publish}
+    with xscl.Engine(tmp_path / "s.duckdb") as engine:
+        with pytest.raises(ExceptionGroup, match="bad query") as caught:
+            engine.load(f"AUTOMATON {json.dumps(whole)}")
+        assert "/publish" in str(caught.value.exceptions[0])
+        engine.subscribe("S//a")
+
+
+WHOLE = json.dumps({"name": "n", "events": {"e": "S"}, "final": ["b"], "arcs": [ARC]})
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "\n-- the end",
+        " (: why :) PUBLISH p",
+        " CONSISTENCY strong -- why\n",
+        " (: a :) CONSISTENCY (: b :) middle(5 s) (: c :)",
+        "(::)",
+    ],
+)
+def test_comments_may_stand_behind_a_description(behind: str) -> None:
+    with xscl.Engine() as engine:
+        engine.load(f"AUTOMATON {WHOLE}{behind}")
+        other = WHOLE.replace('"name": "n"', '"name": "m"')
+        engine.load(f"-- name: m\nAUTOMATON {other}{behind}\n;\n-- name: other\nS//a")
+        assert [one.name for one in engine.subscriptions] == ["n", "m", "other"]
+
+
+def test_a_query_has_one_name() -> None:
+    with xscl.Engine() as engine, pytest.raises(ExceptionGroup) as caught:
+        engine.load(f"-- name: low\nAUTOMATON {WHOLE}")
+    assert "the description names it `n`, and `-- name:` `low`" in str(caught.value.exceptions[0])

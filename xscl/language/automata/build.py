@@ -17,14 +17,19 @@ __all__ = ["build_described", "selected_fields"]
 _LEVEL = re.compile(r"\s*(?:(?ai:CONSISTENCY)\s+(?P<level>\w+(?:\s*\([^()]*\))?)\s*)?\Z")
 
 
-def build_described(builder: Builder, text: str, start: int, end: int) -> Described:
-    """The automaton whose description begins at a place of a text; its problems are noted, each at
-    that place, with a JSON pointer to the member, and it is None then.  Raises Unreadable for what
-    follows a description and means nothing."""
-    members, at = json.JSONDecoder().raw_decode(text, start)
-    tail = _LEVEL.match(text, at, end)
+def build_described(builder: Builder, text: str, scanned: str, start: int, end: int) -> Described:
+    """The automaton whose description begins at a place of a text, which is `scanned`, too; its
+    problems are noted, each at that place, with a JSON pointer to the member, and it is None then.
+    Raises Unreadable for what follows a description and means nothing."""
+    try:
+        members, at = json.JSONDecoder().raw_decode(text, start)
+    except RecursionError as error:
+        # The stack may be deeper here than where the text was scanned.
+        problem = "the description of the automaton is nested too deeply"
+        raise Unreadable(start, problem) from error
+    tail = _LEVEL.match(scanned, at, end)
     if tail is None:
-        found = text[at:end].strip()
+        found = scanned[at:end].strip()
         raise Unreadable(at, f"found `{found[:40]}`, expected `CONSISTENCY`, `PUBLISH` or `;`")
     level = tail["level"]
     if level is not None:

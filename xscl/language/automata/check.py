@@ -11,7 +11,7 @@ from xscl.language.automata.blocks import block_of
 from xscl.language.automata.description import Arc, Automaton, BadDescription
 from xscl.language.automata.expressions import read_fence, read_transfer
 from xscl.language.checks.closest import closest
-from xscl.language.checks.names import VARIABLE
+from xscl.language.checks.names import VARIABLE, is_name
 from xscl.language.problems import Problem
 from xscl.language.syntax import Call, Compared, Parameter, Read
 from xscl.language.values.walk import atoms, leaves
@@ -94,6 +94,9 @@ class _Checking:
         if whole.consistency is not None and not _is_level(whole.consistency):
             problem = "a level is `strong`, `middle`, `middle(5 s)` or `weak`"
             yield self.bad("/consistency", problem)
+        publish = whole.publish
+        if publish is not None and not (isinstance(publish, str) and is_name(publish)):
+            yield self.bad("/publish", "a stream is a name, as after PUBLISH")
         if not isinstance(whole.keep, bool):
             yield self.bad("/keep", "write true for matches that have their documents, or false")
         if whole.sequence is not None and not (isinstance(whole.sequence, str) and whole.sequence):

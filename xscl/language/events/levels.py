@@ -48,7 +48,7 @@ _OPERANDS = ("FILTER", "WINDOW")
 _SIGNS = frozenset(";\\|+")
 # What only a name or a value follows in a SELECT, and what follows a name there.
 _BEFORE_NAMES = frozenset((",", "+", "-", "/", "//", "@", ".", ":", "$"))
-_NAMED = NamePattern(rf"[ \t\r\n]*+(?:[-,./@*+]|(?ai:AS|FROM){END_OF_WORD})")
+_NAMED = NamePattern(rf"[ \t\r\n]*+(?:[-,./@*+\[]|(?ai:AS|FROM){END_OF_WORD})")
 _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "ARGMAX", "ARGMIN")
 _AGGREGATE = re.compile(rf"(?<![\w.-])(?ai:{'|'.join(_AGGREGATES)})[ \t\r\n]*+\(")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
