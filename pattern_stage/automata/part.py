@@ -237,10 +237,7 @@ class Part:
         if len(self.epochs) < 2 or self.epochs[1].time >= watermark:
             return
         covering = bisect_left(self.epochs, watermark, key=_time) - 1
-        for epoch in self.epochs[:covering]:
-            for keys in (epoch.matches, epoch.opened, epoch.ended):
-                for key in keys:
-                    self._passed(key)
+        self._settle(self.epochs[:covering])
         if self._arcs.opens:
             for epoch in self.epochs[:covering]:
                 epoch.matches = epoch.opened = epoch.ended = NONE
@@ -251,7 +248,11 @@ class Part:
 
     def forget(self) -> None:
         """Nothing can change it any more: its matches stay."""
-        for epoch in self.epochs:
+        self._settle(self.epochs)
+
+    def _settle(self, epochs: Iterable[Epoch]) -> None:
+        """The matches of some epochs cannot change any more."""
+        for epoch in epochs:
             for keys in (epoch.matches, epoch.opened, epoch.ended):
                 for key in keys:
                     self._passed(key)

@@ -160,6 +160,11 @@ class Report(Terminal):
         self._unfed: set[str] | None = None
         self._before = 0, Skipped()
 
+    @property
+    def failed(self) -> bool:
+        """Whether a run that is closed was fruitless, lost a match or had a query stopped."""
+        return self.fruitless or self.lost + self.stops > 0
+
     def begin(self, engine: Engine) -> None:
         """What an engine has ingested by now is no part of the run."""
         self._before = (engine.documents, replace(engine.skipped))

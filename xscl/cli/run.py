@@ -192,9 +192,7 @@ def run(options: Options) -> int:
             report.hint(engine, options.stream)
         skipped = report.close(engine, table=form == TEXT)
         going.close()
-    skips = (
-        3 if options.strict and skipped else int(report.fruitless or report.lost + report.stops > 0)
-    )
+    skips = 3 if options.strict and skipped else int(report.failed)
     return stopped.code() if stopped.is_set() else 2 if bad else skips
 
 

@@ -340,9 +340,7 @@ class _Watch:
         unread = all(one.error for one in self._poller.states.values())
         if unread:
             report.say("no feed could be read", Level.ERROR)
-        return (
-            4 if undelivered else int(unread or report.fruitless or report.lost + report.stops > 0)
-        )
+        return 4 if undelivered else int(unread or report.failed)
 
 
 class _Undone(Exception):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from io import StringIO
+from itertools import chain, islice
 
 from rich.box import SIMPLE
 from rich.console import Console, Group, RenderableType
@@ -20,6 +21,8 @@ __all__ = ["Funnel", "Why", "as_text", "found_of", "furthest"]
 
 _MARKS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}
 _SHOWN = 5
+_MOST_JUDGED = 10_000
+"""Events in the place of the documents, in all ways of taking them together."""
 _AS_THEY_ARE = ("stream", "documents", "time")
 
 
@@ -141,11 +144,12 @@ class Funnel:
         return Group(*lines)
 
 
-def furthest(answers: Iterable[Why]) -> Why:
-    """Of some answers the first that holds, else the one of which the most holds before something
-    fails."""
+def furthest(ways: Sequence[Iterable[Why]]) -> Why:
+    """Of the answers by way of taking the documents, as many of each way, the first that holds,
+    else the one of which the most holds before something fails."""
+    each = _MOST_JUDGED // len(ways)
     best: tuple[tuple[bool, int, int], Why] | None = None
-    for answer in answers:
+    for answer in chain.from_iterable(islice(answers, each) for answers in ways):
         far = reached(answer.findings)
         if best is None or far > best[0]:
             best = far, answer

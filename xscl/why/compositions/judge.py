@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, product
+from itertools import islice, product
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document
@@ -32,8 +32,6 @@ from xscl.why.report import Why, furthest
 __all__ = ["why_composition"]
 
 _MOST_WAYS = 1_000
-_MOST_JUDGED = 10_000
-"""Events in the place of the documents, in all ways together."""
 
 
 def why_composition(
@@ -68,8 +66,7 @@ class _Judge:
         ways = [*islice(_ways(self.normal, 0, len(given)), _MOST_WAYS)]
         if not ways:
             raise XSCLError(self._wrong_number(len(given)))
-        each = _MOST_JUDGED // len(ways)
-        return furthest(chain.from_iterable(islice(self._judged(one, given), each) for one in ways))
+        return furthest([self._judged(one, given) for one in ways])
 
     def _wrong_number(self, found: int) -> str:
         least, most = lengths(self.normal)

@@ -9,7 +9,7 @@ last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations, islice, pairwise, product
+from itertools import combinations, islice, pairwise, product
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document
@@ -29,8 +29,6 @@ from xscl.why.sequences.taken import Event, Run
 __all__ = ["why_sequence"]
 
 _MOST_WAYS = 1_000
-_MOST_JUDGED = 10_000
-"""Events in the place of the documents, in all ways together."""
 
 
 def why_sequence(
@@ -66,8 +64,7 @@ class _Judge:
         ways = [*islice(self.ways(len(given)), _MOST_WAYS)]
         if not ways:
             raise XSCLError(self.wrong_number(len(given)))
-        each = _MOST_JUDGED // len(ways)
-        return furthest(chain.from_iterable(islice(self.judged(given, one), each) for one in ways))
+        return furthest([self.judged(given, one) for one in ways])
 
     def ways(self, documents: int) -> Iterator[tuple[int, ...]]:
         """The components that may take so many documents, one for each."""
