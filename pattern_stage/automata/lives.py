@@ -33,14 +33,16 @@ class LivingArcs:
         self._place = -1
         self._edges: dict[float, list[int]] = {}
         """By change the places of the arcs whose lives begin or end with it."""
-        self.opens = self.closes = False
-        """Whether there are arcs that fire when a window opens, or when it closes."""
+        self.opens = self.closes = self.epsilon = False
+        """Whether there are arcs that fire when a window opens, when it closes, or at any time."""
 
     def replace(self, arcs: Iterable[tuple[Life, CompiledArc]]) -> None:
         """From now on these are the arcs."""
         self._arcs = [*arcs]
         kinds = {one.arc.kind for _, one in self._arcs}
-        self.opens, self.closes = "start" in kinds, "end" in kinds
+        self.opens, self.closes, self.epsilon = (
+            kind in kinds for kind in ("start", "end", "epsilon")
+        )
         self._edges = {}
         for at, (life, _) in enumerate(self._arcs):
             for bound in life:

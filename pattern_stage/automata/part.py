@@ -327,7 +327,10 @@ class Part:
         table, plans = self._planned(epoch)
         before = self._before(at)
         begins, since = (epoch.time, self.by), epoch.time - self._within
-        lists, entered = table.step(before, epoch.events, plans, begins, since)
+        passing, whole = self._lets_pass(at), self._is_whole(at)
+        lists, entered = table.step(
+            before, epoch.events, plans, begins, since, passing=passing, whole=whole
+        )
         matches = self._keys(entered, epoch.time)
         self._report(epoch.matches, matches)
         epoch.lists, epoch.matches = lists, matches
@@ -335,6 +338,14 @@ class Part:
     def _before(self, at: int) -> Lists:
         """The runs that meet an epoch."""
         return self.epochs[at - 1].lists if at else self._none
+
+    def _lets_pass(self, at: int) -> bool:
+        """Whether the runs that ignore an epoch may go on from it."""
+        return True
+
+    def _is_whole(self, at: int) -> bool:
+        """Whether an epoch is taken to have all of its events: what comes later is made good."""
+        return True
 
     def _planned(self, epoch: Epoch) -> tuple[Table, Sequence[Plan]]:
         """The table of an epoch's time, and what its events do."""

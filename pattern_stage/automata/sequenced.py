@@ -2,20 +2,21 @@
 has no gap is known without the watermark (docs/semantics.md#sequence).
 
 No step is made across a gap, the place between two epochs at which an event may be missing, until
-the watermark has passed it.  So whatever arrives between adds runs, and takes none away: what was
-found stays.  An event that comes late is met by all runs of its epoch, and those behind it are
-stepped again until nothing changes.
+the watermark has passed it, and no ε-arc is taken by a run that has ignored an epoch with a gap
+behind it, in which more events may come.  So whatever arrives between adds runs, and takes none
+away: what was found stays.  An event that comes late is met by all runs of its epoch, and those
+behind it are stepped again until nothing changes.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 from xscl.pattern_stage.automata.epoch import Epoch
 from xscl.pattern_stage.automata.part import Part
-from xscl.pattern_stage.automata.tables import Lists, Step
-from xscl.pattern_stage.layouts import END
+from xscl.pattern_stage.automata.tables import Lists, Plan, Step, Table
+from xscl.pattern_stage.layouts import END, Event, TypedEvent
 
 __all__ = ["SequencedPart"]
 
@@ -56,6 +57,13 @@ class SequencedPart(Part):
         self._pass(watermark)
         super().evict(watermark)
 
+    def recall(self, time: int, event: Event) -> None:
+        """As of any part; what is known no more of a part is before the watermark."""
+        super().recall(time, event)
+        if not self.epochs[0].events:
+            del self.epochs[:-1]
+            self.passed = max(self.passed, self.epochs[0].time)
+
     def copied(self) -> Callable[[], None]:
         """What brings the part back to what it is now."""
         passed, back = self.passed, super().copied()
@@ -65,6 +73,17 @@ class SequencedPart(Part):
             back()
 
         return restore
+
+    def _append(
+        self,
+        time: int,
+        events: Iterable[TypedEvent],
+        table: Table | None = None,
+        plans: Sequence[Plan] = (),
+    ) -> None:
+        self.clock = max(self.clock, time)
+        self.epochs.append(Epoch(time, self._none, tuple(events), table, plans))
+        self._mend(len(self.epochs) - 1, time)
 
     # Gaps
 
@@ -82,7 +101,7 @@ class SequencedPart(Part):
         has none."""
         events, places = self.epochs[at].events, self.places
         numbers = {event[places[type_]] for type_, event in events}
-        if None in numbers:
+        if not numbers or None in numbers:
             return None
         return min(numbers), max(numbers), len(numbers)
 
@@ -94,18 +113,37 @@ class SequencedPart(Part):
             return self._none
         return super()._before(at)
 
+    def _lets_pass(self, at: int) -> bool:
+        """Not while the watermark is at a gap before it: what is missing may be of its time."""
+        return self.epochs[at].time != self.passed or not self._is_gap(at)
+
+    def _is_whole(self, at: int) -> bool:
+        """Where no event may come at its time, be it that what follows has the next number."""
+        if self.epochs[at].time < self.passed:
+            return True
+        return at + 1 < len(self.epochs) and not self._is_gap(at + 1)
+
     def _pass(self, watermark: float) -> None:
         """The watermark passes gaps."""
         before, epochs = self.passed, self.epochs
         if watermark <= before:
             return
-        first, end = (bisect_right(epochs, one, key=_time) for one in (before, watermark))
-        gaps = [at for at in range(first, end) if self._is_gap(at)]
+        # What is of the time of the watermark was not passed as a whole.
+        first = bisect_left(epochs, before, key=_time)
+        gaps = [
+            at
+            for at in range(first, bisect_right(epochs, watermark, key=_time))
+            if self._is_gap(at)
+        ]
         self.passed = watermark
         if watermark < float("inf"):
             self.clock = max(self.clock, watermark)
         for at in gaps:
+            if at > first:
+                self._fill(at - 1)
             self._mend(at, epochs[at].time)
+        if (last := bisect_left(epochs, watermark, key=_time) - 1) >= first:
+            self._fill(last)
         if self._arcs.closes or self._arcs.opens:
             for at in range(max(first - 1, 0), len(epochs)):
                 self._open(at)
@@ -116,6 +154,8 @@ class SequencedPart(Part):
         of what has changed: whether there is a gap behind it may have changed, too."""
         epochs, opens = self.epochs, self._arcs.opens
         if place:
+            if epochs[place - 1].time >= self.passed:
+                self._fill(place - 1)
             self._end(place - 1)
         differs = True
         for at in range(place, len(epochs)):
@@ -129,6 +169,15 @@ class SequencedPart(Part):
                 self._step(at)
                 differs = at <= place or epochs[at].lists != before
                 self._end(at)
+
+    def _step(self, at: int) -> None:
+        if self.epochs[at].events:
+            super()._step(at)
+
+    def _fill(self, at: int) -> None:
+        """Takes the ε-arcs of an epoch that may have become whole."""
+        if self._arcs.epsilon:
+            self._step(at)
 
     # Windows
 

@@ -182,10 +182,12 @@ class Table:
         since: float,
         *,
         passing: bool = True,
+        whole: bool = True,
     ) -> tuple[Lists, list[Run]]:
         """The runs after an epoch, given what its events do, and those of them that enter a final
         state: of runs that start after `since`, and of those that begin with it (`begins` is their
-        start and part); without `passing` of those alone that take an event."""
+        start and part); without `passing` of those alone that take an event.  While the epoch is
+        not `whole`, more events may break a run that has ignored these: it takes no ε-arc."""
         shape, empty, keep = self.shape, self.shape.empty, self.program.keep
         if passing and len(plans) == 1 and (only := plans[0]).idle and not self.epsilon:
             staying = only.passing
@@ -230,7 +232,7 @@ class Table:
                 arisen[target] = arisen.get(target, empty).followed_by(some)
         for one in self.epsilon:
             source, target = one.arc.source, one.arc.target
-            for came in (arisen.get(source), stepped[source].after(since)):
+            for came in (arisen.get(source), stepped[source].after(since) if whole else empty):
                 if came and (beyond := self._moved(one, came)):
                     arisen[target] = self._joined(arisen.get(target), beyond)
         entered: list[Run] = []

@@ -14,8 +14,6 @@ from xscl.pattern_stage.compiler.texts import Texts
 from xscl.pattern_stage.pattern import Conjunct, Pattern
 from xscl.pattern_stage.values.terms import (
     Aggregate,
-    Comparison,
-    Constant,
     Form,
     Index,
     Length,
@@ -117,8 +115,3 @@ def same_test(texts: Texts, pattern: Pattern, negated: int, slot: Slot) -> str:
     if texts.wild(negated):
         return f"({new} is None or ({conjunction(tests)}))"
     return f"({new} is not None and {conjunction(tests)})"
-
-
-def comparison_of(test_attribute: Read, constant: Constant) -> Comparison:
-    """`x = c`, as a test of one event."""
-    return Comparison.of("=", test_attribute, constant)

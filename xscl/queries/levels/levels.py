@@ -8,7 +8,7 @@ nothing, which have one each.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
@@ -327,20 +327,6 @@ class Levels:
         some = {one.compiled.within for one in self.patterns.values()}
         ends = {within for within in some if within is not None}
         return ends | {one for query, of in self.members() for one in query.windows(of)}
-
-    @property
-    def parts(self) -> set[str]:
-        """The streams whose documents have events in them."""
-        return {one.stream for one in self.types if not one.whole}
-
-    @property
-    def numbers(self) -> set[int]:
-        """The numbers of the join stage whose rows are events."""
-        return {number for one in self.types for number in one.numbers}
-
-    def any_pattern(self, queries: Collection[int]) -> bool:
-        """Whether any of some queries is a pattern."""
-        return not self.patterns.keys().isdisjoint(queries)
 
     def reach(self, types: Iterable[EventType]) -> int:
         """For how long (microseconds) after its time an event of some types can be reached."""
