@@ -58,5 +58,8 @@ class PolledFeeds:
     def save(self, changes: Changes) -> None:
         """Adds changes to the transaction that is open, or makes one of them."""
         with self._transaction():
-            seen = {key: replace(one, envelope=None) for key, one in changes.seen.items()}
+            seen = {
+                key: one if one.envelope is None else replace(one, envelope={})
+                for key, one in changes.seen.items()
+            }
             self._keeper.polled(Changes(changes.feeds, seen, changes.forgotten, changes.shown))

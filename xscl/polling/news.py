@@ -80,7 +80,9 @@ class Seen:
         shown: dict[str, Item] = {}
         for item in items:
             shown.setdefault(item.identity, item)
-        new, edited, churned = [], [], []
+        new = list[Item]()
+        edited = list[Item]()
+        churned = list[Item]()
         renamed: dict[str, str] = {}
         for identity, item in shown.items():
             before = self._items.get(identity)
@@ -88,12 +90,13 @@ class Seen:
                 if before.content_hash != item.content_hash:
                     edited.append(item)
             elif (earlier := self._earlier(item)) is not None and earlier not in shown:
-                churned.append(item)
+                same = self._items[earlier].content_hash == item.content_hash
+                (churned if same else edited).append(item)
                 renamed[earlier] = identity
             else:
                 new.append(item)
         for identity, item in reversed(shown.items()):  # Feeds show the latest first.
-            self._items.pop(identity, None)
+            self.drop([identity])
             self._items[identity] = SeenItem.of(item)
             self._alike[item.likeness] = identity
         return News(new, edited, churned, self._forget(len(shown)), renamed)

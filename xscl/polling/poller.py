@@ -138,18 +138,26 @@ class Poller:
         unless it is `lasting`."""
         self._fetching.lasting = lasting
         first: list[Envelope] = []
+        later: list[Fetched] = []
+        """What comes before the first poll is complete, and is not of it."""
         while (self._waiting or not self._once) and (fetched := self._next()) is not None:
-            envelopes, began = self._take(fetched), not self._waiting
+            began = not self._waiting
             if fetched.state.address in self._waiting:
                 self._waiting.discard(fetched.state.address)
-                first += envelopes
-                envelopes = []
+                first += self._take(fetched)
+            else:
+                later.append(fetched)
             if is_busy(fetched.response):
                 self._postpone(fetched)
-            if not (began or self._waiting):
-                envelopes = [*first, *envelopes]
-            if envelopes or (empty and not self._waiting):
-                yield sorted(envelopes, key=_time)
+            if self._waiting:
+                continue
+            if not began and (first or empty):
+                yield sorted(first, key=_time)
+            for one in later:
+                envelopes = self._take(one)
+                if envelopes or empty:
+                    yield sorted(envelopes, key=_time)
+            later.clear()
         self.save()
 
     def _postpone(self, fetched: Fetched) -> None:
@@ -210,10 +218,10 @@ class Poller:
         seen = self._seen.setdefault((address, stream), Seen())
         news = seen.take(feed.items)
         revises = stream in self._revisable and not self._updates
-        again = news.edited if self._updates or revises else ()
-        published = [*news.new, *again]
+        edited = news.edited if self._updates or revises else []
+        published = [*news.new, *edited]
         self._on_dates(len(published), sum(item.date(arrival) is None for item in published))
-        only_remembered = news.churned if again else [*news.edited, *news.churned]
+        only_remembered = news.churned if edited else [*news.edited, *news.churned]
         names: Mapping[str, str] = {}
         gone: Sequence[Shown] = ()
         if revises:
@@ -221,10 +229,14 @@ class Poller:
         envelopes: list[Envelope] = []
         for item in published:
             envelope = replace(item, feed=filed).envelope(stream, arrival, updates=self._updates)
-            if revises and item in news.edited:
-                envelope["revise"] = True
-                envelope["id"] = f"{address}#{names.get(item.identity, item.identity)}"
-            self._changes.see(SeenDocument(address, stream, SeenItem.of(item), envelope))
+            key = address, stream, names.get(item.identity, item.identity)
+            is_edit = item in edited
+            again = is_edit and key not in self._passed_over
+            self._passed_over.discard(key)
+            if is_edit and revises:
+                envelope |= {"revise": True, "id": f"{address}#{key[2]}"}
+            seen_document = SeenDocument(address, stream, SeenItem.of(item), envelope, again=again)
+            self._changes.see(seen_document)
             envelopes.append(envelope)
         for item in only_remembered:
             self._changes.see(SeenDocument(address, stream, SeenItem.of(item), None))

@@ -2,9 +2,9 @@
 
 `feeds` has a row for each address (where it is now, validators, times, the last error), `seen` one
 for each item that a feed has shown to a stream (identity, content, and the document as it was
-published, compressed), `shown` one for each item of the last answer of a feed that items are
-withdrawn from.  The documents are published again when a run starts, so that what comes
-next finds what came before.
+published, compressed, or empty where an engine has it), `shown` one for each item of the last
+answer of a feed that items are withdrawn from.  The documents are published again when a run
+starts, so that what comes next finds what came before.
 """
 
 from __future__ import annotations
@@ -90,13 +90,16 @@ _SHOWN = pa.schema(
 @dataclass(frozen=True, slots=True)
 class SeenDocument:
     """An item that was seen in a stream's feed; `envelope` as it was published, None if it was
-    not: only what is remembered of it has changed, or its time (`late`) was too early."""
+    not: only what is remembered of it has changed, or its time (`late`) was too early.  One that is
+    published `again` is so in place of what was published `before`, if that is not written yet."""
 
     address: str
     stream: str
     item: SeenItem
     envelope: Envelope | None
     late: float | None = None
+    again: bool = False
+    before: Envelope | None = None
 
 
 Key = tuple[str, str, str]
@@ -120,17 +123,24 @@ class Changes:
         """An item was seen; one that was published before the last writing stays so."""
         key = (seen.address, seen.stream, seen.item.identity)
         before = self.seen.get(key)
-        if seen.envelope is None and before is not None:
-            seen = replace(seen, envelope=before.envelope)
+        if before is not None and seen.envelope is None:
+            seen = replace(before, item=seen.item)
+        elif before is not None:
+            seen = replace(seen, before=before.envelope)
         self.seen[key] = seen
         self.forgotten.discard(key)
 
     def pass_over(self, late: Sequence[Envelope]) -> list[Key]:
-        """Documents that were given out came too late: nothing has been made of them."""
+        """Documents that were given out came too late: nothing has been made of them.  Gives the
+        items of which nothing is published, either."""
         passed = []
         times = {id(envelope): float(str(envelope["timestamp"])) for envelope in late}
         for key, seen in self.seen.items() if late else ():
-            if (time := times.get(id(seen.envelope))) is not None:
+            if (time := times.get(id(seen.envelope))) is None:
+                continue
+            if seen.again:
+                self.seen[key] = replace(seen, envelope=seen.before, before=None)
+            else:
                 self.seen[key] = replace(seen, envelope=None, late=time)
                 passed.append(key)
         return passed
@@ -279,8 +289,9 @@ def _seen_row(seen: SeenDocument) -> dict[str, object]:
     document = None
     when: object = seen.late
     if seen.envelope is not None:
-        when = seen.envelope["timestamp"]
-        document = zlib.compress(json.dumps(seen.envelope, ensure_ascii=False).encode())
+        when = seen.envelope.get("timestamp")
+        text = json.dumps(seen.envelope, ensure_ascii=False)
+        document = zlib.compress(text.encode()) if seen.envelope else b""
     item = seen.item
     return {
         "address": seen.address,

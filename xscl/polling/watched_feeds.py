@@ -25,9 +25,10 @@ class WatchedFeed:
     folders: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def lies_in(self, stream: str, folders: Iterable[str]) -> None:
-        """Adds a stream that gets its items, and folders of it."""
+        """Adds a stream that gets its items, and folders of it; what reads `folders` in another
+        thread goes on with those of before."""
         known = self.folders.get(stream, ())
-        self.folders[stream] = tuple(dict.fromkeys([*known, *folders]))
+        self.folders = self.folders | {stream: tuple(dict.fromkeys([*known, *folders]))}
 
 
 def watched_feeds(

@@ -27,7 +27,7 @@ from xscl.errors import StateError
 from xscl.feeds import parse_feed
 from xscl.polling.poller import Poller
 from xscl.polling.state import DAY, FeedState, Policy
-from xscl.polling.store import Store
+from xscl.polling.store import FeedStore, Store
 from xscl.polling.watched_feeds import WatchedFeed, watched_feeds
 from xscl.web.retrieval import HTTPRetrieval
 
@@ -72,11 +72,12 @@ class Watch:
     def poller(
         self,
         feeds: list[WatchedFeed],
-        store: Store,
+        store: FeedStore,
         clock: VirtualClock,
         *,
         updates: bool = False,
         revisable: str = "",
+        watermark: float | None = None,
         **policy: object,
     ) -> Poller:
         self.server.clock = clock.now
@@ -90,6 +91,7 @@ class Watch:
             seed=7,
             updates=updates,
             revisable={revisable},
+            watermark=watermark,
             on_error=self.errors.append,
         )
         clock.stop = poller.stop

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +17,9 @@ from tests.drawn import seeded, times
 from tests.xscl.polling.test_poller import Watch
 from tests.xscl.web.loopback import Reply, Server, VirtualClock, rss
 from xscl import Engine
+from xscl.durable.polled import PolledFeeds
 from xscl.feeds import parse_feed
-from xscl.polling.store import Store
+from xscl.polling.store import FeedStore, Store
 from xscl.polling.watched_feeds import watched_feeds
 from xscl.polling.withdrawals import Shown, withdrawn
 
@@ -182,6 +185,64 @@ def test_items_that_came_too_late_are_not_retracted(watch: Watch, server: Server
         assert next(polls) == []
         assert [*map(_shown, next(polls))] == ["-c"]
         poller.stop()
+
+
+@pytest.mark.parametrize("late", [{0}, {1}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}])
+@pytest.mark.parametrize("runs", [1, 2, 4])
+@pytest.mark.parametrize("durable", [False, True])
+def test_an_item_of_which_a_version_came_in_time_is_retracted(
+    watch: Watch, tmp_path: Path, late: set[int], runs: int, durable: bool
+) -> None:
+    """Of its first version and two edits some are late, over one run, two, or one for each."""
+    whole = answer(*"cba").body
+    answers = [
+        *(
+            Reply(body=whole.replace(b"<title>b<", b"<title>%s<" % one))
+            for one in (b"b", b"v", b"w")
+        ),
+        answer(*"ca"),
+    ]
+    given = [*answers]
+    watch.server.site["/f"] = lambda request: given.pop(0)
+    feeds = watched_feeds([("S", watch.server.url("/f"))], pytest.fail)
+    found, place, never = list[list[str]](), 0, float("inf")
+    for _ in range(runs):
+        with contextlib.ExitStack() as stack:
+            store: FeedStore
+            if durable:
+                engine = stack.enter_context(Engine(state=tmp_path / "s", revisable={"S"}))
+                assert engine.keeper is not None
+                store = PolledFeeds(engine.keeper, engine.transaction)
+            else:
+                store = stack.enter_context(Store(watch.path))
+            watch.now += 90_000.0
+            clock = VirtualClock(watch.now, watch.now + 90_000.0)
+            poller = watch.poller(feeds, store, clock, revisable="S", watermark=never)
+            polls = poller.polls(empty=True)
+            for poll in itertools.islice(polls, len(answers) // runs):
+                found.append([_shown(one) for one in poll])
+                poller.pass_over([one for one in poll if place in late and _shown(one)[-1] == "b"])
+                place += 1
+            poller.stop()
+            assert [*polls] == []
+    gone = [] if late == {0, 1, 2} else ["-b"]
+    assert found == [["c", "b", "a"], ["~b"], ["~b"], gone]
+
+
+def test_what_was_in_time_stays_published_where_an_edit_came_too_late(watch: Watch) -> None:
+    whole = answer(*"ba").body
+    answers = iter([Reply(body=whole), Reply(body=whole.replace(b"<title>b<", b"<title>v<"))])
+    watch.server.site["/f"] = lambda request: next(answers)
+    address = watch.server.url("/f")
+    with Store(watch.path) as store:
+        clock = VirtualClock(watch.now, watch.now + 700)
+        feeds = watched_feeds([("S", address)], pytest.fail)
+        poller = watch.poller(feeds, store, clock, revisable="S")
+        for poll in poller.polls():
+            poller.pass_over([one for one in poll if "revise" in one])
+        documents = [str(one["xml"]) for one in store.documents([(address, "S")])]
+    assert sorted("<title>b<" in one for one in documents) == [False, True]
+    assert not any("<title>v<" in one for one in documents)
 
 
 @pytest.mark.drawn
