@@ -108,9 +108,10 @@ def counted(cell: Cell, floor: int | None) -> int:
     return sum(count for start, count in starts.items() if floor is None or start > floor)
 
 
-def best(cell: Cell, order: Callable[[Chain], Any]) -> Chain:
+def best(cell: Cell, floor: int | None, order: Callable[[Chain], Any]) -> Chain:
     """The chain of a cell that starts latest, and of these is shortest, and of these comes first in
-    an order of chains; without enumerating the others."""
+    an order of chains; without enumerating the others.  Of those that start at a floor, which only
+    grows, or before it, any: their events may have gone."""
     pending = [cell]
     while pending:
         one = pending[-1]
@@ -125,7 +126,10 @@ def best(cell: Cell, order: Callable[[Chain], Any]) -> Chain:
             found = [past.best for past in pasts if past.best is not None]
             start, length = min(of[:2] for of in found)
             links = [link for *of, link in found if of == [start, length]]
-            link = links[0] if len(links) == 1 else min(links, key=lambda of: order(_linked(of)))
+            expired = floor is not None and -start <= floor
+            link = links[0]
+            if len(links) > 1 and not expired:
+                link = min(links, key=lambda of: order(_linked(of)))
             if one.event is not None:
                 length, link = length + 1, ((one.place, one.event), link)
             one.best = start, length, link

@@ -101,7 +101,8 @@ class Endings:
             return
         if self._one_partition and isinstance(cell, Cell):
             # Of rivals of one time and partition the best is reported, or none.
-            chain, floor = best(cell, self._order), self._floor(time)
+            floor = self._floor(time)
+            chain = best(cell, floor, self._order)
             if floor is None or chain[0][1][END] > floor:
                 self._known(mask, chain, time)
             return
@@ -284,6 +285,9 @@ class Endings:
         """Drops negated events that are not after a time."""
         for index in self._negated:
             index.evict(floor)
+        if self._reported:
+            # What an absence at its end completes may start at the floor.
+            self._reported = {key: at for key, at in self._reported.items() if at >= floor}
 
     @property
     def reported(self) -> Mapping[tuple[int, Partition], int]:

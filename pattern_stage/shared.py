@@ -42,6 +42,8 @@ class Shared:
         self.forks = self.keeps_early = weak or pattern.non_overlapping
         """Whether the matches that are reported before their time may depend on earlier such
         reports."""
+        self._alone = pattern.monotone and len(pattern.components) == 1
+        """Whether each event is a match by itself."""
         self.members = QueryMasks(automaton, constants)
         indexed = "negation index" not in without
         overlapping = not pattern.non_overlapping
@@ -82,6 +84,8 @@ class Shared:
         A match that must wait for its end began less than `within` before the watermark; an event
         that forbids it at its start may be older by as much again.
         """
+        if self._alone:
+            return 0
         within = self.automaton.within
         return within if within is None or type_ not in self._at_start else 2 * within
 

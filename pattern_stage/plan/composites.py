@@ -16,7 +16,7 @@ from xscl.pattern_stage.found import Chains, Found, FoundGroup, Outcome, Result,
 from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.plan.outputs import Outputs
-from xscl.pattern_stage.plan.stage import EventStage
+from xscl.pattern_stage.plan.stage import EventStage, is_monotone
 from xscl.pattern_stage.processor import settled
 from xscl.pattern_stage.query_masks import Missed
 from xscl.pattern_stage.values.terms import Slot
@@ -84,7 +84,7 @@ class CompositeStage:
         stage.add(number, root, of, constants, since, in_order=in_order and not weak)
         self._of_query[number] = stage
         self._called[number] = tuple(map(int, planned.lowered.variables))
-        self._read_by[number] = frozenset(of), reach
+        self._read_by[number] = frozenset(of), 0 if is_monotone(root) else reach
         self._version += 1
         return planned
 

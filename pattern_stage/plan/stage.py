@@ -23,7 +23,7 @@ from xscl.pattern_stage.plan.rules import SWITCHES
 from xscl.pattern_stage.plan.saved import name_of, operators_of, restore, state_of
 from xscl.pattern_stage.values.terms import Slot
 
-__all__ = ["EventStage"]
+__all__ = ["EventStage", "is_monotone"]
 
 _SPARE = 64
 """The maximal number of templates of removed queries."""
@@ -107,7 +107,7 @@ class EventStage:
         place = id(root), of, in_order
         known = self._templates.get(place)
         if known is None:
-            network = self._immediate if _monotone(root) and not in_order else self._in_order
+            network = self._immediate if is_monotone(root) and not in_order else self._in_order
             known = self._templates[place] = root, network, network.template(root, of)
         _, network, template = known
         operator, member = network.add(template, constants, since)
@@ -443,9 +443,10 @@ def _names(outputs: Iterable[tuple[Root, object, Membership]]) -> dict[int, list
     return early
 
 
-def _monotone(node: Node) -> bool:
+def is_monotone(node: Node) -> bool:
+    """Whether each event of a node is made of one of a source."""
     kinds = Select | Map | Union | Source | Variable | Renamed
-    return isinstance(node, kinds) and all(map(_monotone, node.inputs))
+    return isinstance(node, kinds) and all(map(is_monotone, node.inputs))
 
 
 def _end(pending: TypedEvent) -> Any:

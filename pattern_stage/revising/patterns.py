@@ -18,7 +18,7 @@ from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.pattern import Pattern
 from xscl.pattern_stage.processor import PatternStage, settled
 from xscl.pattern_stage.revising.group_tails import AutomatonTail, GroupTail
-from xscl.pattern_stage.revising.tails import ROUND, Changes, horizon_of
+from xscl.pattern_stage.revising.tails import NEVER, ROUND, Changes, horizon_of
 
 __all__ = ["Clock", "RevisingStage"]
 
@@ -180,6 +180,7 @@ class RevisingStage(PatternStage):
         self.advance(self._watermark)
         for tail in self._tails.values():
             tail.flush()
+            self._note_stopped(tail.group)
             if tail.flushed:
                 self._due[tail.group] = None
 
@@ -276,12 +277,20 @@ class RevisingStage(PatternStage):
         if horizon is not None:
             follow = self._steps % ROUND == 0 or tail.group.forks
             tail.process(horizon, mark, follow=follow)
+        elif tail.flushed:
+            # Nothing is looked at yet but by `flush`, and that may be no more.
+            tail.process(NEVER, mark)
+        self._note_stopped(tail.group)
+
+    def _note_stopped(self, group: Group) -> None:
+        """Notes the queries of a group that have been stopped."""
+        if group.members.stopped:
+            self.stopped.update(group.members.stopped)
 
     def _outcomes_of(self, group: Group) -> dict[Hashable, Found]:
         """What a group has found since the last call."""
         outcomes = group.runs.endings.outcomes()
-        if group.members.stopped:
-            self.stopped.update(group.members.stopped)
+        self._note_stopped(group)
         return {one.key: one for one in found_in(self._outcomes.within_bounds(outcomes))}
 
 

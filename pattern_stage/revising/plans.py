@@ -14,7 +14,7 @@ from xscl.pattern_stage.plan.memberships import Membership
 from xscl.pattern_stage.plan.outputs import Output, Outputs, Root
 from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.revising.patterns import Clock
-from xscl.pattern_stage.revising.tails import ROUND, Changes, Tail, horizon_of
+from xscl.pattern_stage.revising.tails import NEVER, ROUND, Changes, Tail, horizon_of
 
 __all__ = ["RevisingPlans"]
 
@@ -144,6 +144,8 @@ class RevisingPlans(EventStage):
         follow = self._steps % ROUND == 0
         if horizon is not None and (tail.events or tail.again or tail.standing or follow):
             tail.process(horizon, mark, follow=follow)
+        elif tail.flushed:
+            tail.process(NEVER, mark)
 
     def flush(self) -> None:
         """Reports what would be reported if no further event came; the watermark stays."""

@@ -18,7 +18,10 @@ from typing import Any, Generic, TypeVar
 from xscl.pattern_stage.bounds import epochs
 from xscl.pattern_stage.layouts import END, NUMBER, TypedEvent
 
-__all__ = ["ROUND", "Changes", "Tail", "horizon_of"]
+__all__ = ["NEVER", "ROUND", "Changes", "Tail", "horizon_of"]
+
+NEVER = -(1 << 63)
+"""A time before all events."""
 
 ROUND = 256
 """After so many steps all bases follow the watermark, and drop what has expired."""

@@ -21,6 +21,7 @@ __all__ = [
     "NULL",
     "RANGES",
     "STEP",
+    "XML_ATTRIBUTE",
     "Age",
     "Aggregate",
     "And",
@@ -58,6 +59,9 @@ __all__ = [
 STEP = "\x1f"
 """Between the steps of a path in the name of an attribute, whose last one may be `@name`, and
 between a variable and those."""
+
+XML_ATTRIBUTE = "\x1e"
+"""Before the name of an XML attribute, the last step of a path: a member may begin with `@`."""
 
 MISSING = object()
 """The value of an attribute that an event lacks, as None is JSON's null."""
@@ -102,8 +106,8 @@ class Attribute:
                 return cls(own="timestamp")
             case _ if STEP in name:
                 *steps, last = name.split(STEP)
-                attribute = last.removeprefix("@") if last.startswith("@") else None
-                steps = [*filter(None, steps)]
+                attribute = last[1:] if last.startswith(XML_ATTRIBUTE) else None
+                steps = steps[1:] if steps[0] == "" else steps
                 return cls((*steps, last) if attribute is None else (*steps,), attribute)
             case _:
                 return cls((name,))

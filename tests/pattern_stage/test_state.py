@@ -120,9 +120,12 @@ def test_an_absence_is_found_when_time_has_passed() -> None:
 
 def test_reach() -> None:
     seq = (Component("a", (A,)), Component("b", (B,)))
-    staging = Staging([Query("Q", seq, within=5), Query("R", seq[:1], within=9)])
-    assert [staging.stage.reach(staging.types[one]) for one in (A, B)] == [9 * SECOND, 5 * SECOND]
-    staging.add(2, Query("S", seq[1:]))
+    staging = Staging([Query("Q", seq, within=5), Query("R", seq[::-1], within=9)])
+    assert [staging.stage.reach(staging.types[one]) for one in (A, B)] == [9 * SECOND] * 2
+    staging.stage.remove(1)
+    staging.add(1, Query("alone", seq[:1], within=9))
+    assert [staging.stage.reach(staging.types[one]) for one in (A, B)] == [5 * SECOND] * 2
+    staging.add(2, Query("S", (*seq[1:], *seq[:1])))
     assert staging.stage.reach(staging.types[B]) == FOREVER
     staging.stage.remove(2)
     assert staging.stage.reach(staging.types[B]) == 5 * SECOND

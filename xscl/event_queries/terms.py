@@ -8,7 +8,7 @@ computed, else strings, and in an order what both sides are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal as OneOf
 from typing import cast
@@ -125,6 +125,10 @@ class Terms:
         """A comparison: of durations, numbers, strings, or what both sides are."""
         sides = (compared.left, compared.right)
         if any(isinstance(side, Duration) for side in sides):
+            # An equation is two bounds, of which the upper one says when an instance is evicted.
+            if compared.operator == "=":
+                parts = (replace(compared, operator="<="), replace(compared, operator=">="))
+                return algebra.And(tuple([self.comparison(one, scope) for one in parts]))
             left, right = (self.of_duration(side, scope) for side in sides)
             return algebra.Comparison(compared.operator, left, right, "number")
         mode: OneOf["number", "text", "either"] = "either"

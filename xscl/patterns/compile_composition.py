@@ -21,7 +21,7 @@ from xscl.pattern_stage.compositions.plan import Conjunct, Event, plans
 from xscl.pattern_stage.compositions.plan import Either as EitherPlan
 from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planned
 from xscl.pattern_stage.values import terms as algebra
-from xscl.pattern_stage.values.terms import RANGES, STEP
+from xscl.pattern_stage.values.terms import RANGES, STEP, XML_ATTRIBUTE
 from xscl.patterns.chains import normal_form
 from xscl.patterns.compile import attribute
 from xscl.stream_names import internal_name
@@ -234,9 +234,12 @@ class Conjuncts:
         variable = self.places[read.variable.text]
         if of.own is not None:
             return f"{variable}{STEP}{of.own}()", of.own == "timestamp"
-        steps = [*of.steps, *([f"@{of.attribute}"] if of.attribute is not None else ())]
-        if len(steps) == 1 and (of.attribute or steps[0] in ("timestamp()", "document()")):
-            # An attribute of the node, or a member called like what every event has.
+        last = () if of.attribute is None else (f"{XML_ATTRIBUTE}{of.attribute}",)
+        steps = [*of.steps, *last]
+        own = len(steps) == 1 and (last or steps[0] in ("timestamp()", "document()"))
+        if own or steps[:1] == [""]:
+            # An attribute of the node, a member called like what every event has, or one without
+            # a name.
             steps = ["", *steps]
         return STEP.join([variable, *steps]), False
 

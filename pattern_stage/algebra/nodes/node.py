@@ -21,10 +21,27 @@ NOTHING = "()"
 """The text of an empty tuple."""
 
 
+class _Sum(str):
+    """The text of several tuples as one; they are its `parts`."""
+
+    __slots__ = ("parts",)
+
+    parts: tuple[str, ...]
+
+
 def joined(tuples: Iterable[str]) -> str:
-    """The text of several tuples as one."""
-    some = [one for one in tuples if one != NOTHING]
-    return f"({' + '.join(some)})" if len(some) > 1 else "".join(some) or NOTHING
+    """The text of several tuples as one, flat: Python reads a few parentheses in each other."""
+    some = [
+        part
+        for one in tuples
+        for part in (one.parts if isinstance(one, _Sum) else (one,))
+        if part != NOTHING
+    ]
+    if len(some) < 2:
+        return "".join(some) or NOTHING
+    text = _Sum(f"({' + '.join(some)})")
+    text.parts = tuple(some)
+    return text
 
 
 @dataclass(frozen=True, slots=True)

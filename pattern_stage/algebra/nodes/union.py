@@ -43,8 +43,23 @@ class Union(Node):
 
     def read(self, name: str, form: Form, event: str, reading: ReadContext) -> str:
         """An attribute is that of the input that the event is of."""
+        choices = self._choices(name, form, event, reading)
+        if len(choices) == 1:
+            return choices[0][0]
+        first = " else ".join([f"{text} if {holds}" for text, holds in choices[:-1]])
+        return f"({first} else {choices[-1][0]})"
+
+    def _choices(
+        self, name: str, form: Form, event: str, reading: ReadContext
+    ) -> list[tuple[str, str]]:
+        """The reads of the inputs, with when each is the one, if none before is; those of unions on
+        the left as well, as Python reads few parentheses in each other."""
         inner = f"{event}[{INNER}]"
-        left, right = (one.read(name, form, inner, reading) for one in (self.left, self.right))
-        if left == right:
-            return left
-        return f"({right} if {event}[{SIDE}] else {left})"
+        right = self.right.read(name, form, inner, reading)
+        if isinstance(self.left, Union):
+            choices = self.left._choices(name, form, inner, reading)
+        else:
+            choices = [(self.left.read(name, form, inner, reading), "")]
+        if len(choices) == 1 and choices[0][0] == right:
+            return choices
+        return [(right, f"{event}[{SIDE}]"), *choices]

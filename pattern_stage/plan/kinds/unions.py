@@ -1,4 +1,4 @@
-"""∪ as an m-op: the events of either input; a document in both is one event."""
+"""∪ as an m-op: the events of either input; a document or composite in both is one event."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ class UnionOperator(Operator):
     def __init__(self, *arguments: Any) -> None:
         self._right: dict[int, dict[int, None]] = {}
         super().__init__(*arguments)
+        sides = self.node.left, self.node.right
+        self._composites = bool({*sides[0].variables} & {*sides[1].variables})
+        """Whether events of both may be the same composite."""
         self._documents = [
-            same(side, self.context.layout) if is_document(side) else None
-            for side in (self.node.left, self.node.right)
+            same(side, self.context.layout) if self._composites or is_document(side) else None
+            for side in sides
         ]
 
     def gained(self, member: int) -> None:
@@ -60,7 +63,9 @@ class UnionOperator(Operator):
         found: Channel,
     ) -> None:
         key, number = self._documents[side], None
-        if key is not None and (number := event[NUMBER]) is not None:
+        if key is not None and not self._composites:
+            number = event[NUMBER]
+        if key is not None and (self._composites or number is not None):
             before = known.setdefault(key(event), set())
             if before:
                 members = tuple([one for one in members if one not in before])

@@ -22,11 +22,6 @@ __all__ = ["Cohort", "Cohorts", "Group"]
 _MADE: dict[Kept, type[Accumulator]] = {"best": Best, "count": Count, "total": Total}
 
 
-def _as_tuples(value: Any) -> Any:
-    """The state of an event, or keys, converted back from JSON."""
-    return tuple(map(_as_tuples, value)) if isinstance(value, list | tuple) else value
-
-
 class Slide:
     """A window over a group: the place of its first event, and its state."""
 
@@ -138,10 +133,9 @@ class Cohort:
     def fill(self, dumped: Any) -> None:
         """Adds a group from a dump."""
         keys, first, last, events, kept = dumped
-        keys = _as_tuples(keys)
         group = self.groups[frozen(keys)] = Group(keys, self.windows, self.grouping)
         for time, values in events:
-            group.add(time, _as_tuples(values))
+            group.add(time, values)
         if kept is not None:
             group.first, group.last = first, last
             for one, its in zip(group.slides[0].kept, kept, strict=True):

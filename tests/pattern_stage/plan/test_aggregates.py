@@ -23,6 +23,7 @@ from xscl.pattern_stage.plan.channels import Channel
 from xscl.pattern_stage.plan.kinds.accumulators import Total
 from xscl.pattern_stage.plan.kinds.aggregates import AggregateOperator
 from xscl.pattern_stage.plan.operators import Context, Design, Readers
+from xscl.pattern_stage.plan.saved import plain, raised
 from xscl.pattern_stage.values.terms import EVERYTHING, Arithmetic, Call, Column, Constant
 
 X, Y = Column(0, "x"), Column(0, "y")
@@ -137,7 +138,9 @@ def written(one: AggregateOperator, other: AggregateOperator) -> None:
     state = one.retained.dump(lambda member: member)
     one._cohorts.by_member = {}
     if state is not None:
-        one.retained.load(json.loads(json.dumps(state)), lambda names: [int(str(n)) for n in names])
+        one.retained.load(
+            raised(json.loads(json.dumps(plain(state)))), lambda names: [int(str(n)) for n in names]
+        )
 
 
 def feed(one: AggregateOperator, events: list[Any], reported: Callable[..., None]) -> None:

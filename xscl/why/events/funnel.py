@@ -27,7 +27,7 @@ from xscl.pattern_stage.algebra.nodes import Sequence as Following
 from xscl.pattern_stage.layouts import TypedEvent
 from xscl.pattern_stage.plan.kinds.conditions import joins
 from xscl.pattern_stage.plan.stage import EventStage
-from xscl.pattern_stage.values.terms import EVERYTHING, Form, Slot, Term
+from xscl.pattern_stage.values.terms import EVERYTHING, NULL, Form, Slot, Term
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
 from xscl.why.blocks import JudgedBlock
@@ -242,7 +242,7 @@ def _value(event: Made, slot: Slot | None) -> object:
     value = event.attributes.get(name)
     if value is None and name not in event.attributes:
         return None
-    value = entry(value)
+    value = NULL if value is None else entry(value)
     if slot.form is Form.VALUE:
         return value
     return as_number(value) if slot.form is Form.NUMBER else as_text(value)
