@@ -16,7 +16,7 @@ from xscl.spark.columns import batch_of
 from xscl.spark.joins.batch import Evaluation, Times, batch_cells, batch_kind
 from xscl.spark.joins.columns import READ
 from xscl.spark.joins.documents import Part, Reading, parts_of
-from xscl.spark.joins.live_cells import LiveCell, Portion, PortionId, Revision, unpacked
+from xscl.spark.joins.live_cells import LiveCell, Portion, PortionId, Revision, steps_of
 from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.plan import Queries, groups_of
 from xscl.spark.joins.stream import Dealing, stream_cells, stream_kind
@@ -107,7 +107,8 @@ def as_a_stream(
                 one
                 for row in rows
                 if row["documents"] is not None
-                for one in unpacked(row["documents"])
+                for step in steps_of(row["documents"])
+                for one in step
             ]
             clock = max((row["clock"] for row in rows if row["clock"] is not None), default=None)
             stored = store[kind, cell]

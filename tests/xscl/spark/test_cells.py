@@ -27,7 +27,7 @@ from xscl.spark.joins.live_cells import (
     PortionId,
     Revision,
     packed,
-    unpacked,
+    steps_of,
 )
 from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.needs import Needs
@@ -188,7 +188,8 @@ class Stream:
         ]
         found = CellRows(part, 0, grouped=False, results=True)
         clock = max((one["timestamp"] * SECOND for one in events), default=None)
-        new, gone, batches = live.take(unpacked(packed(rows)), clock, found)
+        (rows,) = steps_of(packed([rows]))
+        new, gone, batches = live.take(rows, clock, found)
         return live, [row for batch in batches for row in batch.to_pylist()], new, gone
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from typing import Any
 
 import pyarrow as pa
@@ -24,9 +25,11 @@ from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.plan import Queries
 from xscl.times import earlier, now, to_seconds
 
-__all__ = ["LiveCell", "Portion", "PortionId", "Revision", "clock_of", "packed", "unpacked"]
+__all__ = ["LiveCell", "Portion", "PortionId", "Revision", "clock_of", "packed", "steps_of"]
 
 _DAY = 86_400_000_000
+_LAST = 1 << 62
+"""A time after all others."""
 _PORTIONS = 256
 """So many portions of a cell may be small."""
 _LARGE = 1 << 20
@@ -51,8 +54,8 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Documents that a batch brought: their latest time, the number of the revision of the queries
-    that they met, and their rows, packed."""
+    """Documents that a batch brought, or some batches one after the other: their latest time, the
+    number of the revision of the queries that they met, and their rows, packed."""
 
     latest: int
     revision: int
@@ -91,12 +94,21 @@ class LiveCell:
             # Its last batch was made again elsewhere.
             return False
         found = CellRows(self.part, self.cell, grouped=True, results=False)
+        steps: list[tuple[Portion, Sequence[Row]]] = []
         for one in sorted(stored):
             if one not in self.portions:
                 portion = load(one)
-                rows = self._note(one, portion)
-                decoded = [envelope(*row[:6], decoded=found.timed) for row in rows]
-                found.publish(self._at(portion.revision), decoded)
+                some = steps_of(portion.documents)
+                self._note(one, portion, chain.from_iterable(some))
+                steps += [(portion, rows) for rows in some]
+        earliest = (min((row[2] for row in rows), default=_LAST) for _, rows in reversed(steps))
+        coming = [*accumulate(earliest, min)][::-1]
+        for (portion, rows), later in zip(steps, [*coming[1:], _LAST], strict=True):
+            decoded = [envelope(*row[:6], decoded=found.timed) for row in rows]
+            found.publish(self._at(portion.revision), decoded)
+            if later < _LAST:
+                # What was to come was not late: at least as much is decided as was then.
+                self._pass(before=later)
         self._pass()
         return True
 
@@ -123,7 +135,7 @@ class LiveCell:
         if good:
             number = 1 + max((number for number, _ in self.portions), default=0)
             latest = max(row[2] for row in good)
-            self._note(_named(number), Portion(latest, revision, packed(good)), good)
+            self._note(_named(number), Portion(latest, revision, packed([good])), good)
             batches += found.rows(
                 found.publish(engine, [envelope(*row[:6], decoded=found.timed) for row in good])
             )
@@ -178,22 +190,20 @@ class LiveCell:
             self.part.group.keep_to(self._engine)
         return self._engine
 
-    def _pass(self) -> Sequence[Match]:
-        """Lets the engine see the time, which may have gone on in other cells; returns the matches
-        that waited for it."""
+    def _pass(self, before: int | None = None) -> Sequence[Match]:
+        """Lets the engine see the time, which may have gone on in other cells, but only that before
+        one; returns the matches that waited for it."""
         watermark = self._watermark
         if self._engine is None or watermark is None:
             return ()
+        if before is not None:
+            watermark = min(watermark, before - 1)
         return self._engine.advance(earlier(to_seconds(watermark)))
 
-    def _note(
-        self, one: PortionId, portion: Portion, rows: Sequence[Row] | None = None
-    ) -> Sequence[Row]:
-        """Notes a portion; returns its rows."""
-        rows = unpacked(portion.documents) if rows is None else rows
+    def _note(self, one: PortionId, portion: Portion, rows: Iterable[Row]) -> None:
+        """Notes a portion of some rows."""
         self.portions[one] = portion
         self._ids.update(dict.fromkeys([(row[0], row[1]) for row in rows], one))
-        return rows
 
     def _let_go(self) -> None:
         """Evicts the portions that nothing can reach any more."""
@@ -214,21 +224,22 @@ class LiveCell:
         small: list[PortionId] = []
         for one in sorted(self.portions):
             portion = self.portions[one]
-            if small and portion.revision != self.portions[small[0]].revision:
-                break
-            if len(portion.documents) < _LARGE:
+            large = len(portion.documents) >= _LARGE
+            if small and (large or portion.revision != self.portions[small[0]].revision):
+                if len(small) > 1:
+                    break
+                small = []
+            if not large:
                 small.append(one)
-            elif small:
-                break
             if len(small) == _PORTIONS // 2:
                 break
         if len(small) < 2:
             return
         merged = [self.portions.pop(one) for one in small]
-        rows = [row for portion in merged for row in unpacked(portion.documents)]
+        steps = [rows for portion in merged for rows in steps_of(portion.documents)]
         latest = max(portion.latest for portion in merged)
-        number, _ = small[0]
-        self._note(_named(number), Portion(latest, merged[0].revision, packed(rows)), rows)
+        portion = Portion(latest, merged[0].revision, packed(steps))
+        self._note(_named(small[0][0]), portion, chain.from_iterable(steps))
 
 
 def _named(number: int) -> PortionId:
@@ -242,16 +253,19 @@ def clock_of(times: Iterable[int]) -> int | None:
     return max((time for time in times if time <= latest), default=None)
 
 
-def packed(rows: Sequence[Row]) -> bytes:
-    """Rows as bytes."""
+def packed(steps: Iterable[Sequence[Row]]) -> bytes:
+    """Rows as bytes; those of each step stay together."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, _ROWS, options=_PACKING) as writer:
-        writer.write_batch(batch_of(rows, _ROWS))
+        for rows in steps:
+            writer.write_batch(batch_of(rows, _ROWS))
     return bytes(sink.getvalue())
 
 
-def unpacked(documents: bytes) -> list[Row]:
-    """The rows that were packed."""
+def steps_of(documents: bytes) -> list[list[Row]]:
+    """The rows that were packed, by step."""
     with pa.ipc.open_stream(documents) as reader:
-        table = reader.read_all()
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        return [
+            list(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+            for batch in reader
+        ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +24,8 @@ __all__ = ["CellRows"]
 
 _ROWS = 20_000
 """Rows in a batch of Arrow."""
+_SIZE = 64 << 20
+"""Characters from which a batch has no more rows."""
 
 _NOT_SKIPPED = (None, None, None)
 
@@ -77,7 +78,15 @@ class CellRows:
             rows = self._named(self._groups.of_matches(owned))
         else:
             rows = self._match_rows(found)
-        while some := list(islice(rows, _ROWS)):
+        some: list[tuple[object, ...]] = []
+        size = 0
+        for row in rows:
+            some.append(row)
+            size += sum([len(one) for one in row if type(one) is str])
+            if len(some) >= _ROWS or size >= _SIZE:
+                yield self._batch(some)
+                some, size = [], 0
+        if some:
             yield self._batch(some)
 
     def good(self, rows: Iterable[Document]) -> Iterator[Document]:

@@ -26,7 +26,8 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 from xscl.documents.document import is_control, unwrapped
 from xscl.errors import DocumentError, XSCLError
 from xscl.matches.result_forms import dumps
-from xscl.sources.envelopes import TOO_DEEP, LineEnvelope, Place, lines_of
+from xscl.sources.envelopes import LineEnvelope, Place, lines_of
+from xscl.sources.limits import TOO_DEEP
 from xscl.spark.columns import MOMENT, batch_of, spark_columns
 from xscl.spark.folders import is_remote, place_of
 from xscl.spark.joins.columns import UNREADABLE

@@ -11,6 +11,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -31,7 +32,7 @@ from xscl.spark.joins.live_cells import (
     Revision,
     clock_of,
     packed,
-    unpacked,
+    steps_of,
 )
 from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.needs import MIDDLE, Needs
@@ -162,7 +163,7 @@ class Dealing:
                 for cell in cells:
                     dealt.setdefault(cell, []).append(tuple(row))
             if dealt:
-                yield self._batch((cell, None, packed(some)) for cell, some in dealt.items())
+                yield self._batch((cell, None, packed([some])) for cell, some in dealt.items())
         if seen:
             last = self.reading.parts[-1]
             every = range(last.first + last.cells.count)
@@ -209,7 +210,7 @@ class _Cells(StatefulProcessor):
         clock: int | None = None
         for row in rows:
             if row["documents"] is not None:
-                documents += unpacked(bytes(row["documents"]))
+                documents += chain.from_iterable(steps_of(bytes(row["documents"])))
             if row["clock"] is not None:
                 clock = row["clock"] if clock is None else max(clock, row["clock"])
         name, live = self._live(part, cell)
