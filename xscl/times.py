@@ -8,6 +8,7 @@ A time counts from 1970 in UTC.  The units of a span are those of the language's
 from __future__ import annotations
 
 import re
+import reprlib
 import time
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -140,9 +141,9 @@ def from_timestamp(value: object) -> int:
     if isinstance(value, date) and not isinstance(value, datetime):
         return _since_1970(datetime.combine(value, datetime.min.time()))
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"timestamp {value!r} is neither seconds nor ISO 8601")
+        raise ValueError(f"timestamp {reprlib.repr(value)} is neither seconds nor ISO 8601")
     if not abs(value) < _FARTHEST / 1_000_000:
-        raise ValueError(f"timestamp {value!r} is out of range")
+        raise ValueError(f"timestamp {reprlib.repr(value)} is out of range")
     return round(value * 1_000_000)
 
 

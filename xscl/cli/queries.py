@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json import JSONDecoder
@@ -33,6 +34,8 @@ __all__ = [
 
 _STANDARD_INPUT = "standard input"
 
+_TO_NEXT = re.compile(r"\s*(?=\S)")
+
 _SHORT = 100_000
 """Characters of a text that may be nothing but comments."""
 
@@ -62,10 +65,11 @@ def _read(path: str) -> str:
 
 
 def _statements(path: str, text: str) -> str:
-    """The descriptions of automata in a file, an object or one a line, as a query file."""
+    """The descriptions of automata in a file, an object or one a line, as a query file with the
+    same lines."""
     statements, decoder, at = list[str](), JSONDecoder(), 0
-    while text[at:].strip():
-        at += len(text[at:]) - len(text[at:].lstrip())
+    while (found := _TO_NEXT.match(text, at)) is not None:
+        before, at = found[0], found.end()
         try:
             described, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
@@ -76,7 +80,7 @@ def _statements(path: str, text: str) -> str:
             line = text.count("\n", 0, at) + 1
             what = "found no object, expected the description of an automaton"
             raise click.UsageError(f"{path}, line {line}: {what}")
-        statements.append(f"AUTOMATON {text[at:end]};\n")
+        statements.append(f"AUTOMATON{before or ' '}{text[at:end]};")
         at = end
     return "".join(statements)
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from xscl.documents.batches import in_batches
 from xscl.files.gzipped import is_gzipped, opened
 from xscl.sources.envelopes import Place
+from xscl.sources.limits import printable_path
+from xscl.xpath_stage import foreign_character
 
 if TYPE_CHECKING:
     from xscl.durable.keeper import Keeper
@@ -55,7 +57,7 @@ class Positions:
             for envelope, _ in read(None):
                 yield envelope, None
             return
-        source = f"{kind} {os.path.abspath(path)}"
+        source = f"{kind} {printable_path(os.path.abspath(path))}"
         while source in self._paths:
             # A file that is named twice is read twice.
             source += " again"
@@ -68,11 +70,15 @@ class Positions:
     ) -> Iterator[tuple[Envelope, Mark]]:
         """The documents of a source that were not read by an earlier run; when it is read to its
         end, those that it no longer has are forgotten."""
+        source = printable_path(source)
         for some in in_batches(envelopes, _AT_ONCE):
-            known = self._keeper.known(source, [str(envelope["id"]) for envelope in some])
-            for envelope in some:
-                id = str(envelope["id"])
-                if id not in known:
+            ids = [str(envelope["id"]) for envelope in some]
+            # No document has an id that can be written nowhere, as the name of a file may be.
+            known = self._keeper.known(source, [id for id in ids if not foreign_character(id)])
+            for id, envelope in zip(ids, some, strict=True):
+                if foreign_character(id):
+                    yield envelope, None
+                elif id not in known:
                     yield envelope, (source, id)
         self._keeper.read_whole(source)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import queue
 import threading
 import zlib
@@ -20,12 +19,11 @@ from typing import BinaryIO, NamedTuple, TypeVar
 from xscl.documents.document import document_of, is_control
 from xscl.errors import DocumentError
 from xscl.files.gzipped import opened
-from xscl.sources.limits import MAX_DOCUMENT, too_large, unreadable
+from xscl.sources.limits import MAX_DOCUMENT, TOO_DEEP, printable_path, too_large, unreadable
 from xscl.xpath_stage import read_exactly
 
 __all__ = [
     "STDIN",
-    "TOO_DEEP",
     "LineEnvelope",
     "Place",
     "as_far_as_it_goes",
@@ -46,7 +44,6 @@ T = TypeVar("T")
 STDIN = "stdin"
 """The name of standard input in ids."""
 
-TOO_DEEP = "it is nested too deep; documents have at most 256 levels"
 
 _FAR = 10**10
 """Seconds of a time about which there is no doubt."""
@@ -120,9 +117,7 @@ def read_placed(
     reading that continues after the last one reads it again.
     """
     after = after or Place()
-    # What is no UTF-8 in the name of a file could be in no id.
-    name = os.fsencode(source).decode("utf-8", "backslashreplace")
-    name = STDIN if source == "-" else name
+    name = STDIN if source == "-" else printable_path(source)
     with opened(source) as file:
         yield from lines_of(file, name, on_error, max_document, after, _as_it_is)
 

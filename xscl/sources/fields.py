@@ -15,6 +15,7 @@ from typing import BinaryIO
 from lxml import etree
 
 from xscl.files.gzipped import opened
+from xscl.sources.limits import TOO_DEEP
 from xscl.times import from_timestamp, to_seconds
 
 __all__ = ["MODIFIED", "Fields", "field_of", "timestamp_of", "xml_field"]
@@ -27,6 +28,8 @@ _COMPACT_DATE = re.compile(r"(?:19|20)\d{6}", re.ASCII)
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """Numbers of so much at least are so many parts of a second: the year 5138 in seconds is 1973 in
 milliseconds, and so on."""
+_LARGEST = 1e20
+"""Not even nanoseconds are so many; an integer without a limit may be no float, either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,10 @@ def field_of(value: object, path: str) -> object:
 
 def _along(value: object, steps: list[str]) -> object:
     if isinstance(value, list):
-        return next((found for one in value if (found := _along(one, steps)) is not None), None)
+        try:
+            return next((found for one in value if (found := _along(one, steps)) is not None), None)
+        except RecursionError as error:
+            raise ValueError(TOO_DEEP) from error
     if not steps:
         return value
     return _along(value.get(steps[0]), steps[1:]) if isinstance(value, dict) else None
@@ -143,6 +149,8 @@ def timestamp_of(value: object) -> object:
             return _of_text(text)
         value = float(text) if "." in text else int(text)
     if isinstance(value, int | float) and not isinstance(value, bool):
+        if abs(value) >= _LARGEST:
+            raise ValueError("its time is out of range")
         for least, parts in _UNITS:
             if abs(value) >= least:
                 value = value / parts

@@ -17,22 +17,27 @@ __all__ = ["array_values", "is_array"]
 
 _PIECE = 1 << 16
 _SPACE = " \t\r\n"
+_WITHIN_NUMBERS = ("", ".", "e", "E")
+"""What may be behind the whole part of a number, or behind what has been read."""
 
 
-def is_array(begin: bytes, *, whole: bool) -> bool:
-    """Whether a file that begins so is one array, and no lines of arrays; `whole`: that is all.
+def is_array(begin: bytes, *, whole: bool, lined: bool = False) -> bool:
+    """Whether a file that begins so is one array, and no lines of arrays; `whole`: that is all;
+    `lined`: by its name it has lines, and the first one may be longer.
 
     >>> is_array(b"[\\n{", whole=False), is_array(b"[1]\\n[2]", whole=False)
     (True, False)
+    >>> is_array(b"[1, 2", whole=False), is_array(b"[1, 2", whole=False, lined=True)
+    (True, False)
     """
     begin = begin.lstrip(b"\xef\xbb\xbf \t\r\n")
-    line, _, rest = begin.partition(b"\n")
+    line, ended, rest = begin.partition(b"\n")
     if not begin.startswith(b"["):
         return False
     try:
         json.loads(line)
     except (ValueError, RecursionError):
-        return True
+        return bool(whole or ended) or not lined
     return whole and not rest.strip()
 
 
@@ -51,6 +56,11 @@ def array_values(file: BinaryIO, limit: int = MAX_DOCUMENT) -> Iterator[tuple[ob
             begun, at = True, at + 1
             continue
         if text[at : at + 1] == "]":
+            text = text[at + 1 :]
+            while not (rest := text.strip(_SPACE)) and (piece := file.read(_PIECE)):
+                text = decode(piece)
+            if rest:
+                raise ValueError("something follows the array")
             return
         if text[at : at + 1] == ",":
             at += 1
@@ -64,8 +74,8 @@ def array_values(file: BinaryIO, limit: int = MAX_DOCUMENT) -> Iterator[tuple[ob
                 if ended:
                     raise ValueError(f"it is no JSON: {error}") from error
             else:
-                # A number may continue in what has not been read.
-                if end < len(text) or ended:
+                # A number may continue in what has not been read; `1.` and `1e-` are begun ones.
+                if ended or text[end : end + 1] not in _WITHIN_NUMBERS:
                     yield value, end - at
                     text, at = (text[end:], 0) if end > _PIECE else (text, end)
                     continue

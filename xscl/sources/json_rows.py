@@ -32,7 +32,7 @@ from xscl.sources.envelopes import (
 )
 from xscl.sources.fields import Fields
 from xscl.sources.json_array import array_values, is_array
-from xscl.sources.limits import MAX_DOCUMENT, too_large
+from xscl.sources.limits import MAX_DOCUMENT, TOO_DEEP, printable_path, too_large
 from xscl.sources.tables import rows as rows_of
 
 __all__ = ["documents_of", "read_rows"]
@@ -43,7 +43,8 @@ Entries = Iterator[tuple[LineEnvelope, Place]]
 
 _PARQUET = b"PAR1"
 _CSV = (".csv", ".tsv")
-_JSON = (".jsonl", ".ndjson", ".json")
+_LINES = (".jsonl", ".ndjson")
+_JSON = (*_LINES, ".json")
 _AT_ONCE = 1_000
 _LOOK = 4096
 """Bytes by which a file shows what it is."""
@@ -64,7 +65,7 @@ def read_rows(
     empty one no member.  Raises XSCLError for a file that has no rows at all.
     """
     after = after or Place()
-    name = STDIN if path == "-" else path
+    name = STDIN if path == "-" else printable_path(path)
     modified = None if path == "-" else os.stat(path).st_mtime
 
     def make(value: object, id: str) -> dict[str, object]:
@@ -83,7 +84,7 @@ def read_rows(
         elif suffix in _CSV or (suffix not in _JSON and begin[:1] not in (b"{", b"[")):
             with as_far_as_it_goes(file, name, on_error):
                 yield from _csv(file, name, make, on_error, max_document, after, suffix == ".tsv")
-        elif is_array(seen, whole=len(seen) < _LOOK):
+        elif is_array(seen, whole=len(seen) < _LOOK, lined=suffix in _LINES):
             end = 0 if path == "-" else os.stat(path).st_size
             with as_far_as_it_goes(file, name, on_error):
                 yield from _array(file, name, make, on_error, max_document, after, end)
@@ -156,7 +157,7 @@ def documents_of(
     `fields`; those that cannot be documents go to `on_error`."""
     for number, row in enumerate(rows_of(table)):
         try:
-            value = _plain(row)
+            value = _as_json(row)
             envelope = {"stream": stream, "json": value, **fields.of_json(value, None)}
         except ValueError as error:
             on_error(DocumentError(str(error), stream=stream, document=f"row {number:,}"))
@@ -188,7 +189,7 @@ def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: Place)
                     if at <= after.lines:
                         continue
                     try:
-                        value = _plain(row)
+                        value = _as_json(row)
                         if len(json.dumps(value)) > limit:
                             raise ValueError(too_large(limit))
                         found = checked(make(value, after.id(path, at, at - 1)), (path, at))
@@ -200,6 +201,14 @@ def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: Place)
                 # What has been read of it stays; the other groups are read.
                 problem = f"rows {first + 1:,} to {number:,} cannot be read whole: {error}"
                 on_error(DocumentError(problem, stream="?", document=path))
+
+
+def _as_json(row: Any) -> Any:
+    """A row as JSON has it; raises ValueError where it has none."""
+    try:
+        return _plain(row)
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
 
 
 def _plain(value: Any) -> Any:

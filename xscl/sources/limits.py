@@ -7,16 +7,24 @@ feed's body, each decompressed), so that nothing larger is ever in memory.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from xscl.errors import DocumentError
 from xscl.files.gzipped import read_whole
 from xscl.xpath_stage import MalformedDocument
 
-__all__ = ["MAX_DOCUMENT", "read_body", "too_large", "unreadable"]
+__all__ = ["MAX_DOCUMENT", "TOO_DEEP", "printable_path", "read_body", "too_large", "unreadable"]
 
 MAX_DOCUMENT = 16 * 1024 * 1024
 """Bytes of a document, unless said otherwise."""
+
+TOO_DEEP = "it is nested too deep; documents have at most 256 levels"
+
+
+def printable_path(path: str) -> str:
+    """The path of a file, what is no UTF-8 in it as escapes: it could be in no id."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def read_body(path: str, limit: int) -> bytes:

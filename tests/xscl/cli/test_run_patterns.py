@@ -151,3 +151,32 @@ def test_a_stopped_query_is_said_and_the_run_has_failed(
     assert done.stderr.count("query 'much' was stopped: more than 200 ") == 1
     assert [json.loads(one)["query"] for one in done.stdout.splitlines()].count("other") == 30
     assert "not written" not in done.stderr
+
+
+GOOD = {
+    "events": {"e": "S"},
+    "final": ["q1"],
+    "arcs": [{"from": "q0", "to": "q1", "event": "e", "when": "e.p > 4"}],
+}
+BAD = json.loads(json.dumps(GOOD).replace("p > 4", "p >> 4"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.json", json.dumps(BAD), 1),
+        ("a.json", json.dumps(BAD, indent=1), 1),
+        ("a.jsonl", "\n\n".join([json.dumps(GOOD), json.dumps(BAD), json.dumps(GOOD)]), 3),
+        ("a.jsonl", f"\ufeff\n{json.dumps(GOOD)} {json.dumps(GOOD)}\r\n{json.dumps(BAD)}\n\n", 3),
+    ],
+)
+def test_a_mistake_in_a_file_of_automata_is_shown_where_it_is(
+    name: str, text: str, line: int, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(cli, ["check", str(file)], standalone_mode=False)
+    assert done.return_value == 2
+    assert f"line {line}, column {1 if line > 1 else 11}: /arcs/0/when, column 6: found `>`" in (
+        done.stderr
+    )

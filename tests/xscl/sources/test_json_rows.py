@@ -20,12 +20,14 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xscl import Engine
 from xscl.cli.main import cli
 from xscl.errors import DocumentError, XSCLError
-from xscl.sources.envelopes import Place
+from xscl.sources.envelopes import Place, read_events
 from xscl.sources.fields import Fields, timestamp_of
 from xscl.sources.json_array import array_values
 from xscl.sources.json_rows import documents_of, read_rows
+from xscl.sources.limits import TOO_DEEP
 
 ROWS = [
     {"isbn": "1", "title": "RSS", "at": "2026-06-01T10:00:00Z", "meta": {"by": ["Ayers"]}},
@@ -473,3 +475,78 @@ def test_a_damaged_archive_is_read_as_far_as_it_goes(
     assert 100 < len(found) < len(rows)
     assert [envelope["json"] for envelope, _ in found[:100]] == rows[:100]
     assert f"the compressed file {damage}" in str(errors[-1])
+
+
+def found_in(file: Path, **fields: str) -> tuple[list[object], list[str]]:
+    problems: list[DocumentError] = []
+    rows = [
+        one["json"]
+        for one, _ in read_rows(str(file), "S", problems.append, fields=Fields(**fields))
+    ]
+    return rows, [one.problem for one in problems]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "ndjson", "json"])
+def test_lines_of_arrays_of_any_length(suffix: str, tmp_path: Path) -> None:
+    line = [{"k": number} for number in range(1_000)]
+    file = tmp_path / f"rows.{suffix}"
+    file.write_text(f"{json.dumps(line)}\n" * 3)
+    rows, problems = found_in(file)
+    if suffix == "json":
+        assert rows == line
+        assert "something follows the array" in problems[0]
+    else:
+        assert (rows, problems) == ([line] * 3, [])
+
+
+@pytest.mark.parametrize("value", ["1.5", "1e3", "1.5e-3", "-2E+4"])
+@pytest.mark.parametrize("before", range(1, 8))
+def test_numbers_at_the_end_of_a_piece(value: str, before: int, tmp_path: Path) -> None:
+    file = tmp_path / "n.json"
+    file.write_text(f"[{' ' * before}{','.join([value] * 20_000)}]\n")
+    assert found_in(file) == ([float(value)] * 20_000, [])
+
+
+DEEP = "[" * 600 + "]" * 600
+
+
+@pytest.mark.parametrize("path", ["t", "t/at"])
+@pytest.mark.parametrize("time", ["1" + "0" * 400, f"-{'9' * 300}", DEEP, "1e300", "null"])
+def test_a_time_beyond_all_bounds_is_one_row_that_is_skipped(
+    time: str, path: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "r.jsonl"
+    lines = ['{"t": 1, "k": 1}', f'{{"t": {time}}}', '{"t": 2, "k": 2}']
+    if path != "t":
+        lines = [line.replace('"t": ', '"t": {"at": ').replace("}", "}}", 1) for line in lines]
+        lines = [
+            line.replace(', "k": 1}}', '}, "k": 1}').replace(', "k": 2}}', '}, "k": 2}')
+            for line in lines
+        ]
+    file.write_text("\n".join(lines))
+    rows, problems = found_in(file, time=path)
+    assert [one["k"] for one in rows] == [1, 2]  # type: ignore[index]
+    assert len(problems) == 1
+    skipped: list[DocumentError] = []
+    with Engine(on_skip=skipped.append) as engine:
+        engine.subscribe("S/json/k")
+        some = [json.loads(line) for line in lines]
+        assert len(engine.publish_many(some, stream="S", timestamp=path)) == 2
+    assert len(skipped) == 1
+
+
+def test_an_envelope_with_a_structure_for_its_time_is_skipped(tmp_path: Path) -> None:
+    file, deep = tmp_path / "e.jsonl", "[" * 1_000 + "]" * 1_000
+    file.write_text(f'{{"json": {{}}, "timestamp": {deep}}}\n{{"json": {{}}, "timestamp": 1}}\n')
+    problems: list[DocumentError] = []
+    assert [one["timestamp"] for one in read_events(str(file), problems.append)] == [1]
+    assert len(problems) == 1
+
+
+def test_rows_nested_too_deep_are_skipped_alone() -> None:
+    deep = json.loads(f'{{"v": {DEEP}}}')
+    skipped: list[DocumentError] = []
+    with Engine(on_skip=skipped.append) as engine:
+        engine.subscribe("V/json[v]")
+        assert len(engine.publish_many([{"v": 1}, deep, {"v": 2}], stream="V")) == 2
+    assert [one.problem for one in skipped] == [TOO_DEEP]
