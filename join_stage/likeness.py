@@ -8,6 +8,7 @@ tokens only, and the order has rare tokens first.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xscl.join_stage.tokens import Measures, TokenNumbers
@@ -46,7 +47,7 @@ class AlikeTexts:
         self._all: dict[int, set[int]] = {}
         self._prefixes: dict[int, list[int]] = {}
         # How many tokens two sets must share, by the sizes of both.
-        self._needed: dict[int, list[int]] = {}
+        self._needed: dict[int, dict[int, int]] = {}
         # What was found for a text that is there, and what has come since; some of it may be gone.
         self._found: dict[int, list[tuple[int, int]]] = {}
         self._pairs = 0
@@ -166,26 +167,25 @@ class AlikeTexts:
         size, known, own = len(tokens), self._tokens, frozenset(tokens)
         needed = self._needed.get(size)
         if needed is None:
-            needed = self._needed[size] = []
+            needed = self._needed[size] = {}
         found = []
         for other in candidates:
             its = known[other]
             of = len(its)
-            if of >= len(needed):
-                self._extend(needed, size, of)
+            enough = needed.get(of)
+            if enough is None:
+                enough = needed[of] = self._enough(size, of)
             shared = len(own.intersection(its))
-            if shared >= needed[of]:
+            if shared >= enough:
                 found.append((other, self._measures.degree(self._measure, shared, size, of)))
         return found
 
-    def _extend(self, needed: list[int], size: int, most: int) -> None:
-        """Continues, up to a size, how many tokens a set of that size must share with one of
-        `size`; more than there are where none are enough."""
-        degree, measure, least = self._measures.degree, self._measure, self._least
-        for of in range(len(needed), most + 1):
-            fewer = min(size, of)
-            enough = (n for n in range(1, fewer + 1) if degree(measure, n, size, of) >= least)
-            needed.append(next(enough, fewer + 1))
+    def _enough(self, size: int, of: int) -> int:
+        """How many tokens sets of these sizes must share, which are the more alike the more they
+        share; more than there are where none are enough."""
+        degree, measure = self._measures.degree, self._measure
+        some = range(1, min(size, of) + 1)
+        return 1 + bisect_left(some, self._least, key=lambda n: degree(measure, n, size, of))
 
 
 def alike_pairs(

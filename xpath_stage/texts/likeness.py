@@ -115,7 +115,13 @@ def tokens(measure: str, text: str) -> frozenset[str]:
     return frozenset(words)
 
 
-_tokens = lru_cache(maxsize=50_000)(tokens)
+_SHORT = 500
+"""Characters of the texts whose tokens are cached: their number bounds what these take."""
+_cached = lru_cache(maxsize=50_000)(tokens)
+
+
+def _tokens(measure: str, text: str) -> frozenset[str]:
+    return _cached(measure, text) if len(text) <= _SHORT else tokens(measure, text)
 
 
 def kind(measure: str) -> str:

@@ -64,6 +64,9 @@ class Nodes:
         size = _ELEMENT * len(elements) + sum(map(len, root.itertext()))
         return cls(elements, numbers, values, first, size)
 
+    def __contains__(self, number: int) -> bool:
+        return 0 <= number - self.first < len(self.elements)
+
     def element(self, number: int) -> etree._Element:
         """The element of a number."""
         return self.elements[number - self.first]

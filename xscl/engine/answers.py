@@ -226,11 +226,11 @@ class Answers(EngineParts):
         Documents that no query can reach any more are dropped with those that come, some time
         later; with `exact` they are dropped first, which takes as long as a large batch.
         """
+        if exact:
+            with self._transactions.changing():
+                self._evaluation.evict(exact=True)
+                self._join.prepare()
         with self._transactions.asking():
-            if exact:
-                with self._transactions.changing():
-                    self._evaluation.evict(exact=True)
-                    self._join.prepare()
             return stats(
                 self._intake,
                 self._queries,

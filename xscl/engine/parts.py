@@ -77,7 +77,7 @@ class EngineParts:
         patterns = PatternLevels(
             EventTypes(registered),
             EventNodes(self._xpath.attribute_name),
-            lambda number: self._intake.retained[number],
+            lambda number: self._intake.held[number],
             without,
             _apart(sharable),
             most_matches,

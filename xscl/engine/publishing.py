@@ -321,9 +321,10 @@ class Publishing(EngineParts):
     def clear(self) -> None:
         """Drops all documents, and the time that they have brought it to: the next one is
         as if it were the first.  Queries stay.  Raises StateError if there is a state file."""
-        with self._transactions.changing():
+        with self._transactions.asking():
             if self._transactions.keeper is not None:
                 raise StateError("an engine with a state file keeps its documents: it cannot clear")
+        with self._transactions.changing():
             self._evaluation.clear()
 
     def follow_windows(

@@ -173,7 +173,8 @@ class Subscribing(EngineParts):
         What it used, and documents that only it could reach, are dropped with the next document.
         """
         with self._transactions.asking():
-            self._cancel(self._queries.named(name))
+            subscription = self._queries.named(name)
+        self._cancel(subscription)
 
     def plan(self, texts: Texts) -> Plan:
         """What would become of the queries of the state file, or without one of those that there

@@ -73,7 +73,8 @@ class PendingRows:
         known = self._waits.get(wiring)
         if known is None:
             revisable = self._levels.revisable
-            known = self._waits[wiring] = _may_vanish(wiring, revisable)
+            weak = wiring.level.name == "weak"
+            known = self._waits[wiring] = not weak and _may_vanish(wiring, revisable)
         return known
 
     def queries_changed(self) -> None:
@@ -138,7 +139,12 @@ class PendingRows:
 
     def waited(self, wiring: Wiring, before: Before) -> bool:
         """Whether the rows of a query might have been taken away before a restart."""
-        return before.level.name != "weak" and _may_vanish(wiring, before.revisable)
+        then = self._level_before(wiring, before)
+        return then.name != "weak" and _may_vanish(wiring, before.revisable)
+
+    def _level_before(self, wiring: Wiring, before: Before) -> Level:
+        """The level of a query before a restart: that of the engine may have been another."""
+        return before.level if wiring.level == self._levels.default else wiring.level
 
     def restored(self, rows: Iterable[FoundRow], before: Before) -> None:
         """After a restart: of the rows of all documents retained, those that were pending `before`
@@ -149,8 +155,10 @@ class PendingRows:
             time = row.known_at([held[number] for number in row.documents])
             if not isinstance(owner, Subscription) or (mark is not None and time <= mark):
                 continue
+            if not self._intake.freed.isdisjoint(row.documents):
+                continue
             entry, level = (time, next(self._order), owner, row), owner.wiring.level
-            then = before.level if level == self._levels.default else level
+            then = self._level_before(owner.wiring, before)
             if (
                 max(row.documents) < flushed
                 or not self.waited(owner.wiring, before)
@@ -197,10 +205,9 @@ class PendingRows:
 
 
 def _may_vanish(wiring: Wiring, revisable: Revisable) -> bool:
-    """Whether rows of a query may be taken away where some streams are revisable."""
-    if wiring.timed or wiring.level.name == "weak":
-        return False
-    return any(one in revisable for one in wiring.dissection.streams)
+    """Whether rows of a query that is not weak may be taken away where some streams are
+    revisable."""
+    return not wiring.timed and any(one in revisable for one in wiring.dissection.streams)
 
 
 def _kept(entries: list[_Entry], which: Callable[[_Entry], bool]) -> list[_Entry]:

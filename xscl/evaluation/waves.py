@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Waves"]
 
+_LAYOUTS = 4096
+"""So many layouts of composites are remembered."""
+
 
 class Waves:
     """The waves of an engine; the rows that all stages find become matches, events, composites and
@@ -228,6 +231,8 @@ class Waves:
         key = (derived.number, composite.codes)
         layout = self._composed.get(key)
         if layout is None:
+            if len(self._composed) >= _LAYOUTS:
+                self._composed.clear()
             places = itertools.count()
             layout = self._composed[key] = Layout.of(
                 (

@@ -119,7 +119,7 @@ def entry_item(entry: Entry, channel: Channel, feed: Feed, rules: Rules) -> Item
         link=canonical_link,
         raw_links=tuple(dict.fromkeys([link, *raw] if link != canonical_link else raw)),
         title=_words(entry, "title"),
-        authors=tuple(_different(entry.authors or channel.authors)),
+        authors=tuple(_different(entry.authors) or _different(channel.authors)),
         categories=tuple(_different(guessed(category).words for category in entry.categories)),
         published=entry.dates.get("published"),
         updated=entry.dates.get("updated"),

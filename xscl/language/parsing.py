@@ -301,11 +301,16 @@ class _Reading:
         return self.inner(start).variable_path(tree)
 
     def selected_insert(self, start: int, end: int) -> Insert:
-        string = _STRING.match(self.original, start)
-        inner = (
-            (start, end) if string is None else (string.end(), self.original.rindex(")", 0, end))
-        )
-        return Insert(self.selected(*inner, "`}`"), string is not None)
+        string = _STRING.match(self.original, start, end)
+        if string is None:
+            return Insert(self.selected(start, end, "`}`"), False)
+        close = self.original.rfind(")", string.end(), end)
+        if close < 0:
+            raise Unreadable(end, "found `}`, expected `)`")
+        if rest := self.original[close + 1 : end].strip():
+            at = self.original.index(rest, close + 1)
+            raise Unreadable(at, f"found `{rest[0]}`, expected `}}`")
+        return Insert(self.selected(string.end(), close, "`)`"), True)
 
     def selected(self, start: int, end: int, followed_by: str) -> VariablePath | Selected:
         from xscl.language.eql.build import build_eql_cell

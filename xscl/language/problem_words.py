@@ -101,6 +101,7 @@ _OF_PATTERNS: tuple[tuple[str, str], ...] = (
     ("LEVEL", "`strong`, `middle`, `weak`"),
     ("_OUTPUT", "`OUTPUT`"),
     ("_CONSISTENCY", "`CONSISTENCY`"),
+    ("EVENT", "`EVENT`"),
 )
 
 _OF_EVENTS: tuple[tuple[str, str], ...] = (
@@ -129,6 +130,7 @@ _OF_EVENTS: tuple[tuple[str, str], ...] = (
     ("_LBRACE", "`{`"),
     ("LEVEL", "`strong`, `middle`, `weak`"),
     ("_CONSISTENCY", "`CONSISTENCY`"),
+    ("_STREAM", "`STREAM`"),
 )
 _OF_AUTOMATA: tuple[tuple[str, str], ...] = (
     ("NOUN NUMBER STRING PARAMETER CALLED TRUTH NOT MINUS _LPAR", "a fence such as `e.x = r`"),
@@ -139,6 +141,7 @@ _OF_AUTOMATA: tuple[tuple[str, str], ...] = (
     ("_POINT", "an attribute such as `.x`"),
     ("_CHILD AT_STEP", "`/`"),
     ("WORD STRING AT", "an attribute"),
+    ("WORD", "a name"),
     ("EQUALS", "`=`"),
     ("NOUN", "a field"),
     ("PERCENT", ""),

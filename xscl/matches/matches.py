@@ -4,7 +4,8 @@ with the members of the results as columns."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from xscl.matches.match import Match
 from xscl.matches.result_forms import dumps
 from xscl.notebook import MOST_ROWS, short, table
 from xscl.times import rfc3339
-from xscl.xpath_stage import parse
+from xscl.xpath_stage import MalformedDocument, parse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,7 +84,11 @@ def _members(match: Match) -> Iterator[tuple[str, Any]]:
         yield from result.items()
     elif isinstance(result, str) and not match.json:
         found: dict[str, list[str]] = {}
-        for child in parse(result).iterchildren("*"):
+        children: Iterable[Any] = ()
+        with suppress(MalformedDocument):
+            # A result is a level deeper than its documents, and may be too deep to be read.
+            children = parse(result).iterchildren("*")
+        for child in children:
             name = str(child.tag).rpartition("}")[2]
             found.setdefault(name, []).append("".join(map(str, child.itertext())).strip())
         if not found:

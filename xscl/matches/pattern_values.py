@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from xscl.documents.attributes import reached
-from xscl.documents.trees import nodes_of
+from xscl.documents.attributes import Node, reached
+from xscl.documents.trees import Nodes, nodes_of
 from xscl.language import syntax
 from xscl.language.patterns.names import bare_attribute
 from xscl.language.syntax import Value
@@ -204,9 +204,17 @@ def _first(event: TakenEvent, of: Attribute) -> BoundNode | ComputedValue | None
         return ComputedValue(document.id, "document")
     if not of.steps and of.attribute is None:
         return event.output
-    output = event.output.element, event.output.attribute
-    bound = {name: (node.element, node.attribute) for name, node in event.bound.items()}
-    for element, name in reached(output, bound, of):
-        numbers = nodes_of(document, event.output.number).numbers
-        return BoundNode(document, numbers[element], name)
+    # A tree may be dropped as soon as it is read, and a variable be in another part.
+    read: list[Nodes] = []
+
+    def node(at: BoundNode) -> Node:
+        some = next((one for one in read if at.number in one), None)
+        if some is None:
+            read.append(some := nodes_of(document, at.number))
+        return some.element(at.number), at.attribute
+
+    bound = {name: node(at) for name, at in event.bound.items()}
+    for element, name in reached(node(event.output), bound, of):
+        number = next(one.numbers[element] for one in read if element in one.numbers)
+        return BoundNode(document, number, name)
     return None

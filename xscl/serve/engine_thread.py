@@ -126,10 +126,10 @@ class EngineThread:
         """How many jobs wait."""
         return len(self._jobs)
 
-    async def publish(self, envelopes: Sequence[Envelope]) -> Taken:
-        """Publishes documents; raises Busy."""
+    async def publish(self, envelopes: Sequence[Envelope], *, goes_on: bool = False) -> Taken:
+        """Publishes documents; raises Busy, of a request that `goes_on` only at the end."""
         job = _Publishing(envelopes, Future())
-        self._put(job)
+        self._put(job, admitted=goes_on)
         return await asyncio.wrap_future(job.answer)
 
     async def do(self, work: Callable[[], T]) -> T:
@@ -169,11 +169,11 @@ class EngineThread:
             taken.problems += report(matches)
         return taken
 
-    def _put(self, job: _Publishing | _Work) -> None:
+    def _put(self, job: _Publishing | _Work, *, admitted: bool = False) -> None:
         with self._changed:
             if self._ending:
                 raise Busy("the server is ending")
-            if len(self._jobs) >= self._most:
+            if len(self._jobs) >= self._most and not admitted:
                 raise Busy(f"{self._most:,} requests wait for the engine already")
             self._jobs.append(job)
             self._changed.notify()

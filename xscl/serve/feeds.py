@@ -101,11 +101,13 @@ class Feeds:
             known = self._known(feed.address)
             new = known is None or stream not in known.folders
             if new:
-                if len(self._polled) >= _MOST:
+                if known is None and len(self._polled) >= _MOST:
                     raise Full(f"{_MOST:,} feeds are polled already")
                 self._engine.submit(lambda: self._begin(stream)).result()
                 if known is None:
                     self._polled.append(feed)
+                else:
+                    known.lies_in(stream, ())
                 self._added.append((stream, address))
                 self._poller.add(feed)
         return next(one for one in self.health() if one.state.address == feed.address), new

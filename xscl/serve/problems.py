@@ -23,7 +23,7 @@ from xscl.errors import (
 )
 from xscl.serve.engine_thread import Busy
 
-__all__ = ["Failure", "Failures", "Problem", "Refused", "answer_errors", "problem_of"]
+__all__ = ["Problem", "Refused", "answer_errors", "problem_of"]
 
 
 _SOON = {"Retry-After": "1"}
@@ -44,18 +44,6 @@ class Problem(BaseModel):
         default=None, description="The stream of the document that is wrong."
     )
     document: str | None = Field(default=None, description="The id of the document that is wrong.")
-
-
-class Failure(BaseModel):
-    """An error."""
-
-    error: Problem
-
-
-class Failures(BaseModel):
-    """Errors of a text, in its order."""
-
-    errors: list[Problem]
 
 
 class Refused(Exception):

@@ -142,9 +142,11 @@ def likeness_of(finding: Finding) -> float:
 def instead(finding: Finding) -> str:
     """What a condition was all but met by, as the end of a sentence."""
     degree = likeness_of(finding)
-    if not ((finding.near or degree) and finding.left and finding.right):
+    shown = [*(finding.left.shown[:1] if finding.left else ())]
+    shown += finding.right.shown[:1] if finding.right else ()
+    if not ((finding.near or degree) and len(shown) == 2):
         return ""
-    left, right = finding.left.shown[0], finding.right.shown[0]
+    left, right = shown
     if degree:
         return f"; '{left}' and '{right}' are most alike, {degree:g}"
     if finding.near == SPELLING:

@@ -19,6 +19,7 @@ _MOST_VALUES = 10_000
 _MOST_GROUPS = 1_000
 _PORTS = {"http": ":80", "https": ":443"}
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_SCHEME = re.compile("https?://", re.IGNORECASE)
 SPELLING = "but for spelling"
 _LIKENESS = 0.75
 _LONGEST = 60
@@ -122,7 +123,7 @@ def _url(value: str) -> str:
     if not _URL.fullmatch(value):
         return value
     try:
-        parts = urlsplit(value if "://" in value else f"http://{value}")
+        parts = urlsplit(value if _SCHEME.match(value) else f"http://{value}")
     except ValueError:
         return value
     host = parts.netloc.lower().removesuffix(_PORTS[parts.scheme]).removeprefix("www.")

@@ -10,6 +10,7 @@ import pytest
 
 from xscl.language import grammar as module
 from xscl.language.checks.names import NAME, SYMBOLS, is_name, is_plain, plain_form
+from xscl.language.problem_words import expected
 from xscl.xpath_stage import NO_XML
 
 _START = (
@@ -104,3 +105,12 @@ def test_names_are_those_of_xml() -> None:
         assert named == {one for one in ALL if is_name(ours + one)}
     no_xml = re.findall("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", ALL)
     assert no_xml == NO_XML.findall(ALL)
+
+
+@pytest.mark.parametrize("which", module.STARTS)
+def test_what_may_follow_has_a_word_wherever_a_text_can_end(which: module.Grammar) -> None:
+    table = module.compiled(which).parser.parser._parse_table
+    for state, actions in table.states.items():
+        terminals = [name for name in actions if name.isupper() or name.startswith("_")]
+        if terminals := [name for name in terminals if name.strip("_$").isupper()]:
+            assert expected(terminals, "the end", which), (state, terminals)

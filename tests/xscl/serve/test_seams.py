@@ -6,12 +6,15 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 import xscl
 from tests.xscl.serve.asking import serving
 from tests.xscl.serve.test_patterns import QUIET, Clock, lines, orders
+from xscl.polling.watched_feeds import watched_feeds
+from xscl.serve.feeds import Feeds, Full
 from xscl.serve.safety import LOOPBACK, Gate
 from xscl.serve.service import Service
 
@@ -218,3 +221,22 @@ def test_declarations_hold_for_queries_that_look_back(name: str | None, tmp_path
         assert len(server.get("/matches", query=query["name"])["matches"]) == 1
         server.publish("2", '<a xmlns="urn:n">x</a>', 1)
         assert len(server.get("/matches", query=query["name"])["matches"]) == 2
+
+
+def test_a_polled_feed_has_a_further_stream_as_soon_as_it_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The thread that polls has done nothing yet; nor is there room for more feeds."""
+    monkeypatch.setattr("xscl.serve.feeds._MOST", 1)
+    address = "https://feeds.example/f"
+    polled = watched_feeds([("S", address)], pytest.fail)
+    poller = Mock(not_due=[], states={}, seen={})
+    engine = Mock(submit=lambda work: Mock(result=work))
+    feeds = Feeds(poller, polled, engine, late=Mock(), advance=Mock())
+    before = polled[0].folders
+    assert [feeds.add(stream, address)[1] for stream in ["S", "T", "T"]] == [False, True, False]
+    assert [one.streams for one in feeds.health()] == [["S", "T"]]
+    assert [*before] == ["S"]
+    assert poller.add.call_count == 1
+    with pytest.raises(Full):
+        feeds.add("S", "https://feeds.example/another")

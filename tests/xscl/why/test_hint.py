@@ -198,3 +198,26 @@ def test_a_misspelt_name_of_a_query_that_has_matches() -> None:
         missing = "no document of S had `titel`; did you mean `title`?"
         assert engine.hint("q", DOCUMENTS, names_only=True) == missing
         assert engine.hint("r", DOCUMENTS[1:], names_only=True) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "documents"),
+    [
+        ("S/a[@Kind = 'x']", ["<a kind='x'/>"]),
+        ("S/a[Kind = 'x']", ["<a><kind>x</kind></a>", "<a><Kind>y</Kind></a>"]),
+        ("EVENT SEQ(S/a[@Kind = 'x'] a, S b) WITHIN 9", ["<a kind='x'/>", "<b/>"]),
+        (
+            "S//a[./l->x] JOIN {x = y} S//b[./m->y]",
+            ["<a><l>www.example.org/go?to=http://x.org</l></a>", "<b><m>z</m></b>"],
+        ),
+    ],
+)
+def test_what_lacks_a_value_or_has_an_odd_one_has_a_hint(query: str, documents: list[str]) -> None:
+    given: list[dict[str, object]] = [
+        {"id": f"d{time}", "timestamp": time, "xml": one} for time, one in enumerate(documents)
+    ]
+    with Engine() as engine:
+        engine.subscribe(query, name="q")
+        assert engine.publish_many(given) == []
+        assert engine.hint("q", given)
+        assert engine.why("q")

@@ -82,7 +82,9 @@ export async function ask(place, { ended }) {
     const given = {};
     for (const field of fields.querySelectorAll("input")) {
       const text = field.value;
-      given[field.dataset.parameter] = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+      // As `--params` reads a column: what no number is written as is text.
+      const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) && (text.includes(".") || Number.isSafeInteger(Number(text)));
+      given[field.dataset.parameter] = isNumber ? Number(text) : text;
     }
     return given;
   }

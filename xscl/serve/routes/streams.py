@@ -11,8 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
 from xscl.counts import counted
+from xscl.errors import XSCLError
 from xscl.serve.bodies import KINDS, envelopes_of, read_body, time_of
-from xscl.serve.engine_thread import Taken
+from xscl.serve.engine_thread import Busy, Taken
 from xscl.serve.found.journal import Entry
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Problem, Refused, problem_of
@@ -154,7 +155,15 @@ async def _publish(
     lines = len(envelopes) + len(problems)
     done = Taken(problems=[*problems])
     for start in range(0, len(envelopes), _PORTION):
-        done.add(await service.engine.publish(envelopes[start : start + _PORTION]))
+        some = envelopes[start : start + _PORTION]
+        try:
+            done.add(await service.engine.publish(some, goes_on=start > 0))
+        except Busy as busy:
+            if not start:
+                raise
+            left_out = f"{busy}: what follows the first {start:,} documents is left out"
+            done.problems.append(XSCLError(left_out))
+            break
     if lines == 1 == len(done.problems) and not done.taken:
         raise Refused(400, *map(problem_of, done.problems))
     said = list(map(problem_of, done.problems))
