@@ -5,6 +5,9 @@ isomorphic graphs come out equal; the template's id is a hash of the result.  A 
 *assignment* maps the template's nodes, the meta-variables var1, var2, … of R_T, to the nodes of the
 query's graph.  Among all isomorphisms it is the one that keeps closest to the order of the query's
 nodes, so that equal queries have equal rows.
+
+Leaves that any symmetry exchanges, *twins*, need no search: where there are many, one of them
+stands for all.
 """
 
 from __future__ import annotations
@@ -52,13 +55,19 @@ def template_of(graph: JoinGraph, order: Sequence[int] = ()) -> tuple[Template, 
     return template, tuple([numbers[index] for index in order])
 
 
+_FEW = 8
+"""Twins that are told apart: none stands for the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A template, its nodes in canonical order, and its symmetries (`labelling.symmetries`)."""
+    """A template, its nodes in canonical order, its symmetries but those of twins
+    (`labelling.symmetries`), and these, each time in order."""
 
     template: Template
     order: tuple[int, ...]
     symmetries: Mapping[int, Mapping[int, Symmetry]]
+    twins: Sequence[Sequence[int]]
 
 
 _known: dict[Form, _Known] = {}
@@ -77,7 +86,8 @@ def _template_of_shape(
         tuple([Node(*node) for node in nodes]), tuple([Edge(*edge) for edge in edges]), kept, valued
     )
     colours, arcs = _drawn(shape)
-    order = canonical_order(colours, arcs)
+    drawing = _Drawing(shape)
+    order = drawing.expanded(canonical_order(drawing.colours, drawing.arcs))
     form = form_of(colours, arcs, order)
     known = _known.get(form)
     if known is None:
@@ -89,11 +99,62 @@ def _new_template(shape: JoinGraph, form: Form, order: Sequence[int]) -> _Known:
     numbers = _meta_variables(shape, order)
     graph = _renumbered(shape, numbers)
     index = {number: i for i, number in enumerate(numbers)}
+    drawing = _Drawing(graph)
+    of_representatives = symmetries(drawing.colours, drawing.arcs)
     return _Known(
         Template(hashlib.sha256(repr(form).encode()).hexdigest()[:12], graph),
         tuple([index[number] for number in order]),
-        symmetries(*_drawn(graph)),
+        {
+            drawing.vertices[node][0]: {
+                drawing.vertices[image][0]: drawing.moved(symmetry)
+                for image, symmetry in others.items()
+            }
+            for node, others in of_representatives.items()
+        },
+        [some for some in drawing.vertices if len(some) > 1],
     )
+
+
+class _Drawing:
+    """The colours and arcs of a graph in which one of many twins stands for all: `vertices` has the
+    nodes of each vertex, in order."""
+
+    def __init__(self, graph: JoinGraph) -> None:
+        joined = {node for edge in graph.edges for node in (edge.left, edge.right)}
+        joined |= {node.parent for node in graph.nodes if node.parent is not None}
+        twins: dict[tuple[int, int | None, str], list[int]] = {}
+        for node in graph.nodes:
+            if node.number not in joined:
+                alike = node.side, node.parent, _role(graph, node.number)
+                twins.setdefault(alike, []).append(node.number)
+        of_first = {some[0]: some for some in twins.values() if len(some) > _FEW}
+        others = {one for some in of_first.values() for one in some[1:]}
+        left = [node.number for node in graph.nodes if node.number not in others]
+        self.vertices = [of_first.get(number, [number]) for number in left]
+        colours, arcs = _drawn(graph)
+        vertex = {number: place for place, number in enumerate(left)}
+        self.colours = [
+            colours[some[0]] if len(some) == 1 else f"{colours[some[0]]} {len(some)}"
+            for some in self.vertices
+        ]
+        self.arcs = [
+            (vertex[one], label, vertex[other])
+            for one, label, other in arcs
+            if one in vertex and other in vertex
+        ]
+
+    def expanded(self, order: Sequence[int]) -> tuple[int, ...]:
+        """An order of vertices as one of nodes."""
+        return tuple([node for vertex in order for node in self.vertices[vertex]])
+
+    def moved(self, symmetry: Symmetry) -> Symmetry:
+        """A symmetry of the vertices as one of nodes."""
+        nodes = self.vertices
+        return {
+            one: other
+            for vertex, image in symmetry.items()
+            for one, other in zip(nodes[vertex], nodes[image], strict=True)
+        }
 
 
 def _meta_variables(graph: JoinGraph, order: Sequence[int]) -> list[int]:
@@ -120,6 +181,9 @@ def _first_isomorphism(known: _Known, order: Sequence[int]) -> tuple[int, ...]:
     """
     images = dict(zip(known.order, order, strict=True))
     chosen = [images[node] for node in range(len(order))]
+    for some in known.twins:
+        for node, image in zip(some, sorted([chosen[one] for one in some]), strict=True):
+            chosen[node] = image
     for node, others in known.symmetries.items():
         nearest = min(others, key=chosen.__getitem__)
         if chosen[nearest] < chosen[node]:

@@ -2,14 +2,14 @@
 same queries.
 
 An m-op, and a member of it, is named by a query that has it and its place among the operators of
-that query, sources first; an event by the places of its attributes, as another stage may have them
-elsewhere.
+that query, sources first, or by one of each of the groups of queries that are about to part; an
+event by the places of its attributes, as another stage may have them elsewhere.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -47,39 +47,42 @@ def operators_of(root: Operator, member: int) -> Iterator[tuple[Operator, int]]:
 
 class Names:
     """The names of members: first the needed ones are collected, then queries are visited until all
-    have one."""
+    have one, or all queries where each `group` has one of its own."""
 
-    def __init__(self) -> None:
-        self._names: dict[tuple[Operator, int], Name | None] = {}
+    def __init__(self, group: Callable[[int], Hashable] | None) -> None:
+        self._group = group
+        self._names: dict[tuple[Operator, int], dict[Hashable, Name]] = {}
 
     def ask(self, operator: Operator, member: int) -> object:
         """Notes that a name is needed."""
-        self._names[operator, member] = None
+        self._names[operator, member] = {}
         return None
 
     def give(self, queries: Iterable[tuple[int, Operator, int]]) -> None:
         """Names from (number, root, member) of queries."""
-        left = len(self._names)
+        left, group = len(self._names), self._group
         for number, root, member in queries:
             if not left:
                 return
             for place, one in enumerate(operators_of(root, member)):
-                if one in self._names and self._names[one] is None:
-                    self._names[one] = number, place
-                    left -= 1
+                names = self._names.get(one)
+                if names is None:
+                    continue
+                left -= not names and group is None
+                names.setdefault(None if group is None else group(number), (number, place))
 
     def of(self, operator: Operator) -> list[list[int]]:
         """All names of members of an m-op."""
         return [
             [*name]
-            for (one, _), name in self._names.items()
-            if one is operator and name is not None
+            for (one, _), names in self._names.items()
+            if one is operator
+            for name in names.values()
         ]
 
     def name(self, operator: Operator, member: int) -> object:
-        """The name, None for a member that no query has any more."""
-        found = self._names.get((operator, member))
-        return None if found is None else [*found]
+        """The names of a member, none where no query has it any more."""
+        return [[*name] for name in self._names.get((operator, member), {}).values()]
 
 
 def slots_of(node: Node, layout: Layouts) -> list[list[tuple[str, ...]]]:
@@ -193,9 +196,11 @@ def state_of(
     operators: Iterable[Operator],
     queries: Callable[[], Iterable[tuple[int, Operator, int]]],
     layout: Layouts,
+    group: Callable[[int], Hashable] | None = None,
 ) -> list[Any]:
-    """The state of m-ops: for each the names of its members, the slots of its sources, the rest."""
-    names = Names()
+    """The state of m-ops: for each the names of its members, the slots of its sources, the rest;
+    `group` is that of a query, where these are about to part."""
+    names = Names(group)
     holding = [one for one in operators if one.retained.dump(partial(names.ask, one)) is not None]
     names.give(queries())
     states = list[Any]()
@@ -225,24 +230,28 @@ def restore(
             known[number] = [] if root is None else [*operators_of(*root)]
         return known[number][place] if place < len(known[number]) else None
 
-    for names, slots, state in states:
-        operator = next((there[0] for name in names if (there := at(name)) is not None), None)
-        if operator is None:
-            continue
+    def load(operator: Operator, slots: Any, state: Any) -> None:
+        def members(some: Iterable[Any]) -> list[int]:
+            there = (at(name) for names in some for name in _several(names))
+            return [*dict.fromkeys([one[1] for one in there if one and one[0] is operator])]
+
         if slots:
             moved = Moved(operator.node, slots, layout)
-            state = (
-                state[0],
-                [
-                    (moved.element(element, first), first, *members)
-                    for element, first, *members in raised(state[1])
-                ],
-            )
+            elements = [
+                (moved.element(element, first), first, *members)
+                for element, first, *members in raised(state[1])
+            ]
+            operator.retained.load((state[0], elements), members)
         else:
-            state = raised(state)
+            operator.retained.load(raised(state), members)
 
-        def members(some: Iterable[Any], of: Operator = operator) -> list[int]:
-            there = (at(name) for name in some if name is not None)
-            return [one[1] for one in there if one is not None and one[0] is of]
+    for names, slots, state in states:
+        for operator in dict.fromkeys([one[0] for name in names if (one := at(name)) is not None]):
+            load(operator, slots, state)
 
-        operator.retained.load(state, members)
+
+def _several(names: Any) -> Iterable[Any]:
+    """The names of a member; there was one, or none, once."""
+    if names is None:
+        return ()
+    return (names,) if names and isinstance(names[0], int) else names

@@ -7,7 +7,7 @@ in order of time, once the watermark is above.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xscl.pattern_stage.algebra.nodes import Map, Node, Renamed, Select, Source, Union, Variable
@@ -342,11 +342,11 @@ class EventStage:
 
     # Between runs
 
-    def state(self) -> dict[str, Any]:
+    def state(self, group: Callable[[int], Hashable] | None = None) -> dict[str, Any]:
         """The state beyond the events that end at or after the watermark, as plain data (JSON):
-        instances and buffers."""
+        instances and buffers; `group` is that of a query, where these are about to part."""
         operators = [one for one in self._in_order.operators if one.inputs]
-        return {"operators": state_of(operators, self._all, self._layout)}
+        return {"operators": state_of(operators, self._all, self._layout, group)}
 
     def restore(
         self,

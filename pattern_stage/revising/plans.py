@@ -161,12 +161,12 @@ class RevisingPlans(EventStage):
         """Counts of the state."""
         return {**super().stats(), "waiting": len(self._tail.events)}
 
-    def state(self) -> dict[str, Any]:
+    def state(self, group: Callable[[int], Hashable] | None = None) -> dict[str, Any]:
         """As of other stages; the events are those from the watermark on."""
         if self._watermark is not None:
             self._tail.follow(self._watermark)
         self._tail.process_again()
-        return super().state()
+        return super().state(group)
 
     def restore(
         self,

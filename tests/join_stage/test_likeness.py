@@ -8,6 +8,8 @@ from functools import partial
 from unittest import mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.drawn import seeded, times
 from xscl.join_stage import likeness as index
@@ -66,3 +68,29 @@ def test_pairs_of_two_sides() -> None:
         (1, 4, 1_000_000),
         (2, 5, 1_000_000),
     }
+
+
+@pytest.mark.parametrize("measure", ["words", "trigrams", "containment"])
+def test_long_texts_are_compared_in_the_time_of_their_tokens(measure: str) -> None:
+    """It would take hours to try how many of these tokens must be shared, one after the other."""
+    many = 300_000
+    found = [
+        *alike_pairs(
+            likeness, measure, 500_000, {1: tuple(range(many))}, {2: tuple(range(1, many + 1))}
+        )
+    ]
+    assert [(one, other) for one, other, _ in found] == [(1, 2)]
+
+
+@given(
+    st.sampled_from(["words", "trigrams", "containment"]),
+    st.integers(1, 1_000_000),
+    st.integers(1, 60),
+    st.integers(1, 60),
+)
+def test_how_many_tokens_must_be_shared(measure: str, least: int, size: int, of: int) -> None:
+    enough = AlikeTexts(likeness, measure, least)._enough(size, of)
+    some = range(1, min(size, of) + 1)
+    assert enough == next(
+        (n for n in some if likeness.degree(measure, n, size, of) >= least), min(size, of) + 1
+    )

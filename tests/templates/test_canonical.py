@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import assume, given
@@ -21,7 +24,7 @@ from tests.templates.graphs import (
     relabellings,
     trees,
 )
-from xscl.templates import JoinGraph, minor, template_of
+from xscl.templates import JoinGraph, canonical, minor, template_of
 
 
 @given(st.data())
@@ -171,3 +174,58 @@ def test_an_id_is_the_same_in_every_process() -> None:
     }
     here = graph([(0, None), (1, None), (1, 1), (1, 1)], [(0, "<", 2), (0, "=", 3)])
     assert reported == {template_of(here)[0].id}
+
+
+@contextmanager
+def twins_standing_for_each_other() -> Iterator[None]:
+    """Two are many."""
+    canonical._template_of_shape.cache_clear()
+    with patch.object(canonical, "_FEW", 1), patch.dict(canonical._known, clear=True):
+        yield
+    canonical._template_of_shape.cache_clear()
+
+
+@st.composite
+def with_twins(draw: st.DrawFn) -> JoinGraph:
+    few = draw(join_graphs(largest=2))
+    parents = [(node.side, node.parent) for node in few.nodes]
+    kept = {*few.kept}
+    for _ in range(draw(st.integers(1, 3))):
+        above = draw(st.sampled_from(few.nodes))
+        if draw(st.booleans()):
+            kept.add(len(parents))
+        parents.append((above.side, above.number))
+    edges = [(edge.left, edge.operator, edge.right) for edge in few.edges]
+    return graph(parents, edges, kept)
+
+
+@given(st.data())
+@drawn(60)
+def test_where_one_of_several_twins_stands_for_all(data: st.DataObject) -> None:
+    original = data.draw(with_twins())
+    one, other = data.draw(relabellings(original)), data.draw(with_twins())
+    with twins_standing_for_each_other():
+        template, assignment = template_of(one)
+        assert template is template_of(original)[0]
+        assert assignment == next(isomorphisms(template.graph, one))
+        if len(other.nodes) == len(one.nodes):
+            same = any(True for _ in isomorphisms(one, other))
+            assert (template_of(other)[0].id == template.id) == same
+
+
+@pytest.mark.parametrize("many", [8, 9, 2_000])
+def test_a_block_of_very_many_variables(many: int) -> None:
+    """Where each would be set apart, this took hours, or raised."""
+    parents = [(0, None), *[(0, 0)] * many, (1, None), *[(1, many + 1)] * many]
+    kept = [*range(1, many + 1), *range(many + 2, 2 * many + 2)]
+    original = graph(parents, [(1, "=", many + 2)], kept)
+    backwards = graph(parents, [(many, "=", 2 * many + 1)], kept)
+    template, assignment = template_of(original)
+    same, turned = template_of(backwards)
+    assert same is template
+    assert sorted(turned) == sorted(assignment) == [*range(2 * many + 2)]
+    for found, of in ((assignment, original), (turned, backwards)):
+        (edge,) = template.graph.edges
+        assert {(found[edge.left], found[edge.right])} == {(e.left, e.right) for e in of.edges}
+    left = [one for one in assignment if 1 <= one <= many]
+    assert [one for one in left if one != 1] == [*range(2, many + 1)]

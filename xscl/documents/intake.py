@@ -91,8 +91,11 @@ class Intake:
     """Blocks, and the times after the watermark before which no document comes in which they select
     something."""
     settled: bool = True
-    _overdue: bool = False
     """Whether nothing has come or gone since unreachable documents were dropped."""
+    _overdue: bool = False
+    lateness_before: int | None = None
+    """The lateness of the last step, while there has been none with that of now (`unstepped`)."""
+    unstepped: bool = False
     dropped: list[int] | None = None
     """The dropped documents, for a reader that notes them."""
     _readers: list[weakref.ref[Reader]] = field(default_factory=list)
@@ -139,6 +142,8 @@ class Intake:
         """Changes the lateness.  The watermark `falls` with it only if nothing relies on the
         promised watermark; patterns do, as they have reported what was known by then."""
         promised = self.watermark
+        if lateness != self.lateness and not self.unstepped:
+            self.unstepped, self.lateness_before = True, self.lateness
         self.lateness = lateness
         if not falls and promised is not None and promised != self.watermark:
             self.advanced = promised
@@ -346,7 +351,7 @@ class Intake:
 
     def stepped(self) -> None:
         """A step has reported all that the watermark lets be reported."""
-        self._overdue = False
+        self._overdue = self.unstepped = False
 
     def clear(self) -> None:
         """Drops all that is retained, and the time; `evict` returns the numbers."""

@@ -10,7 +10,8 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -56,20 +57,23 @@ _GOING = "\n\nconsistency"
 class Going(Struct):
     """How an engine goes about consistency: the level of queries that ask for none, the streams
     that are revisable, the clocks of streams, the promises of punctuations by block, and the
-    documents whose ids are free while they are retained."""
+    documents whose ids are free while they are retained; and `before` the lateness, the level and
+    the streams of its last step, where it has been given others since."""
 
     level: str = str(STRONG)
     revisable: str | None = None
     clocks: dict[str, int] = {}
     promises: dict[str, int] = {}
     freed: list[int] = []
+    before: Sequence[Any] | None = None
 
     @property
     def written(self) -> str:
-        """As it is kept; earlier versions know no documents whose ids are free."""
+        """As it is kept; earlier versions do not know the last ones."""
         members = asdict(self)
-        if not self.freed:
-            del members["freed"]
+        for name in ("freed", "before"):
+            if not members[name]:
+                del members[name]
         return json.dumps(members)
 
     @classmethod
@@ -121,6 +125,7 @@ class Keeper:
         self._queries = queries
         self._patterns = file.patterns()
         self._first = 0
+        self._opened: Sequence[Any] | None = None
         self._counters = file.counters()
         self._next_subscription = self._counters.next_subscription
         self._next_text = self._counters.next_text
@@ -134,11 +139,23 @@ class Keeper:
         for waiting in file.undelivered(CALLBACK):
             self.undelivered.setdefault(waiting.query, []).append(waiting)
 
-    def begin(self, texts: Mapping[int, Text]) -> None:
-        """From now on, what comes and goes is noted: the engine is as its file says."""
+    def begin(self, texts: Mapping[int, Text], before: Sequence[Any]) -> None:
+        """From now on, what comes and goes is noted: the engine is as its file says, by the
+        lateness, the level and the revisable streams of before."""
+        self._opened, self._intake.unstepped = before, True
         self._texts = {text: number for number, text in texts.items()}
         self._first = self._intake.next_number
         self._intake.dropped = []
+
+    def _before(self) -> Sequence[Any] | None:
+        """What the last step went by, None where it is as now."""
+        levels, intake = self._queries.levels, self._intake
+        if not intake.unstepped:
+            self._opened = None
+            return None
+        level, revisable = str(levels.default), intake.revisable.written
+        before = self._opened or (intake.lateness_before, level, revisable)
+        return None if [*before] == [intake.lateness, level, revisable] else before
 
     # Queries.
 
@@ -336,6 +353,7 @@ class Keeper:
             levels.clocked,
             intake.promises,
             sorted(intake.freed),
+            self._before(),
         )
         if going != Going():
             now[_GOING] = going.written

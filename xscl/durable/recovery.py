@@ -70,14 +70,15 @@ def recover(
     intake.next_number = counters.next_number
     documents.restore(None)
     # As it was: what another lateness lets patterns find is reported by the next step.
-    lateness, intake.lateness = intake.lateness, counters.lateness
+    late, level, streams = going.before or (counters.lateness, going.level, going.revisable)
+    lateness, intake.lateness = intake.lateness, late
     remembered, saved, arcs = recalled(file.patterns())
     queries.recall_arcs(arcs)
-    then = Before(Level.of(going.level), queries.revisable_with(Revisable.read(going.revisable)))
+    then = Before(Level.of(level), queries.revisable_with(Revisable.read(streams)))
     evaluation.history.recompose(remembered, saved, then)
     intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False
-    keeper.begin(texts)
+    keeper.begin(texts, (late, level, streams))
 
 
 def _reviewed(

@@ -5,6 +5,9 @@ queries are pending until the watermark has reached their time.  Those of `middl
 immediately, or once they are within its window, and remembered until then.  `weak` queries take
 nothing back.  All others are reported when they are found.  A sub-query goes by the level of the
 query around it, every other one by that of the engine.
+
+Within a step the watermark of before holds for a query until all patterns below it have seen the
+new one: what these take back is gone before it is final.
 """
 
 from __future__ import annotations
@@ -41,13 +44,25 @@ _Entry = tuple[int, int, Subscription, OperatorRow]
 """The time of a row, its place in the order of arrival, its query, and the row."""
 
 
+_ALL = 1 << 30
+"""More levels of patterns than there are."""
+
+
 class PendingRows:
     """The pending rows of an engine, in order of time, and those remembered; `levels` has the
-    consistency of its queries."""
+    consistency of its queries, `depth_of` how many patterns stand below some streams."""
 
-    def __init__(self, intake: Intake, levels: Levels) -> None:
-        self._intake, self._levels = intake, levels
-        self._pending: dict[Level, list[_Entry]] = {}
+    def __init__(
+        self, intake: Intake, levels: Levels, depth_of: Callable[[Iterable[str]], int]
+    ) -> None:
+        self._intake, self._levels, self._depth_of = intake, levels, depth_of
+        self._pending: dict[tuple[Level, int], list[_Entry]] = {}
+        """By consistency, and by how many levels of patterns are below."""
+        self._depths: dict[Wiring, int] = {}
+        self._passed = _ALL
+        """How many levels of patterns have seen the watermark in this step."""
+        self._before: int | None = None
+        """The watermark of before."""
         # Those of queries that wait no longer, for the next step.
         self._overdue: list[_Entry] = []
         self._told: list[_Entry] = []
@@ -80,30 +95,47 @@ class PendingRows:
     def queries_changed(self) -> None:
         """Drops what was of queries that have gone."""
         self._waits.clear()
+        self._depths.clear()
         self._changes = self._may_change()
         self._keep(lambda entry: entry[2].active)
-        for level, entries in [*self._pending.items()]:
-            late = [entry for entry in entries if not self.waits(entry[2].wiring)]
-            if late:
-                self._overdue += late
-                self._pending[level] = _kept(entries, lambda entry: self.waits(entry[2].wiring))
+        pending, self._pending = self._pending, {}
+        for entry in chain.from_iterable(pending.values()):
+            if self.waits(entry[2].wiring):
+                self._wait(entry)
+            else:
+                self._overdue.append(entry)
+
+    def begin(self) -> None:
+        """A step begins: no level of patterns has seen its watermark yet."""
+        self._passed = 0
+
+    def pass_level(self) -> None:
+        """One more level of patterns has seen the watermark."""
+        self._passed += 1
+
+    def end(self) -> bool:
+        """All levels of patterns have seen the watermark; returns whether that is new."""
+        new, self._passed = self._passed != _ALL, _ALL
+        self._before = self._intake.watermark
+        return new
 
     def take(self, rows: Iterable[FoundRow]) -> list[FoundRow]:
         """The rows that are to be reported now; the others are pending from now on.  Of documents
         of before the input had ended once, none is."""
         now: list[FoundRow] = []
-        mark, held, flushed = self._intake.watermark, self._intake.held, self._intake.flushed
+        held, flushed = self._intake.held, self._intake.flushed
         for owner, row in rows:
             if isinstance(owner, Subscription) and self.waits(owner.wiring):
                 if not self._intake.freed.isdisjoint(row.documents):
                     # One was retracted, and is retained for what is weak.
                     continue
                 time = row.known_at([held[number] for number in row.documents])
+                mark = self._mark(self._depth(owner.wiring))
                 if mark is None or time > mark:
                     entry = (time, next(self._order), owner, row)
                     level = owner.wiring.level
-                    if max(row.documents) >= flushed and not self._reports(time, level):
-                        heappush(self._pending.setdefault(level, []), entry)
+                    if max(row.documents) >= flushed and not _reports(time, level, mark):
+                        self._wait(entry)
                         continue
                     self._remember(entry)
             now.append((owner, row))
@@ -112,17 +144,19 @@ class PendingRows:
     def due(self, *, ended: bool) -> list[FoundRow]:
         """Those that are to be reported now, or all where the input has `ended`: no longer
         pending."""
-        due, mark = self._overdue, self._intake.watermark
-        self._overdue = []
-        for level, rows in [*self._pending.items()]:
-            while rows and (ended or self._reports(rows[0][0], level)):
+        due, self._overdue = self._overdue, []
+        for key, rows in [*self._pending.items()]:
+            level, depth = key
+            mark, all_due = self._mark(depth), ended and depth <= self._passed
+            while rows and (all_due or _reports(rows[0][0], level, mark)):
                 due.append(entry := heappop(rows))
                 if mark is None or entry[0] > mark:
                     self._remember(entry)
             if not rows:
-                del self._pending[level]
+                del self._pending[key]
+        mark = self._intake.watermark
         if self._told and mark is not None and self._told[0][0] <= mark:
-            self._told = _kept(self._told, lambda entry: entry[0] > mark)
+            self._told = _kept(self._told, self._may_go)
         return [entry[2:] for entry in sorted(due)]
 
     def withdraw(self, document: int) -> None:
@@ -157,17 +191,17 @@ class PendingRows:
                 continue
             if not self._intake.freed.isdisjoint(row.documents):
                 continue
-            entry, level = (time, next(self._order), owner, row), owner.wiring.level
+            entry = (time, next(self._order), owner, row)
             then = self._level_before(owner.wiring, before)
             if (
                 max(row.documents) < flushed
                 or not self.waited(owner.wiring, before)
-                or self._reports(time, then)
+                or _reports(time, then, mark)
             ):
                 if self.waits(owner.wiring):
                     self._remember(entry)
             elif self.waits(owner.wiring):
-                heappush(self._pending.setdefault(level, []), entry)
+                self._wait(entry)
             else:
                 self._overdue.append(entry)
 
@@ -188,20 +222,41 @@ class PendingRows:
     def _keep(self, which: Callable[[_Entry], bool]) -> None:
         """Drops all other entries."""
         self._told, self._overdue = _kept(self._told, which), _kept(self._overdue, which)
-        for level, entries in self._pending.items():
-            self._pending[level] = _kept(entries, which)
+        for key, entries in self._pending.items():
+            self._pending[key] = _kept(entries, which)
 
-    def _reports(self, time: int, level: Level) -> bool:
-        """Whether a row of a time is reported now by a query of a level."""
-        mark = self._intake.watermark
-        if level.name == "middle" and level.window is None:
-            return True
-        return mark is not None and time <= mark + (level.window or 0)
+    def _wait(self, entry: _Entry) -> None:
+        """A row is pending."""
+        wiring = entry[2].wiring
+        heappush(self._pending.setdefault((wiring.level, self._depth(wiring)), []), entry)
+
+    def _depth(self, wiring: Wiring) -> int:
+        """How many levels of patterns are below a query."""
+        depth = self._depths.get(wiring)
+        if depth is None:
+            depth = self._depths[wiring] = self._depth_of(wiring.dissection.streams)
+        return depth
+
+    def _mark(self, depth: int) -> int | None:
+        """The watermark that holds for a query with so many levels of patterns below it."""
+        return self._intake.watermark if depth <= self._passed else self._before
+
+    def _may_go(self, entry: _Entry) -> bool:
+        """Whether a row that was reported may still be taken back."""
+        mark = self._mark(self._depth(entry[2].wiring))
+        return mark is None or entry[0] > mark
 
     def _remember(self, entry: _Entry) -> None:
         """A row is reported that may be taken back."""
         if entry[2].wiring.level.name == "middle":
             heappush(self._told, entry)
+
+
+def _reports(time: int, level: Level, mark: int | None) -> bool:
+    """Whether a row of a time is reported by a query of a level where the watermark is there."""
+    if level.name == "middle" and level.window is None:
+        return True
+    return mark is not None and time <= mark + (level.window or 0)
 
 
 def _may_vanish(wiring: Wiring, revisable: Revisable) -> bool:

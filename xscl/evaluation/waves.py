@@ -62,7 +62,7 @@ class Waves:
         self._queries = queries
         self._patterns = queries.patterns
         self._intake = intake
-        self.pending = PendingRows(intake, queries.levels)
+        self.pending = PendingRows(intake, queries.levels, queries.graph.level)
         # The layouts of composites, by derived stream and codes.
         self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
 
@@ -76,16 +76,23 @@ class Waves:
     ) -> None:
         """Takes a wave, then those that it causes, through the stages of witnesses; when there is
         none left, time passes.  What each step finds is collected, which returns its next wave."""
-        timed = self._second.advance(ended=ended)
+        timed, pending = self._second.advance(ended=ended), self.pending
 
         def follow() -> WaveRows | None:
-            # What they publish is there before the level that reads it.
-            gone, due = self.pending.take_gone(), self.pending.due(ended=ended)
-            if due or gone:
-                return WaveRows((), due=due, gone=gone)
-            return next(timed, None)
+            while True:
+                # What they publish is there before the level that reads it.
+                gone, due = pending.take_gone(), pending.due(ended=ended)
+                if due or gone:
+                    return WaveRows((), due=due, gone=gone)
+                if (step := next(timed, None)) is not None:
+                    pending.pass_level()
+                    return step
+                if not pending.end():
+                    return None
 
-        following = follow if self.pending.any else partial(next, timed, None)
+        if pending.any:
+            pending.begin()
+        following = follow if pending.any else partial(next, timed, None)
         while True:
             if wave.documents or wave.composites:
                 wave = collect(self._second.begin(wave))
@@ -93,6 +100,7 @@ class Waves:
                 wave = collect(step)
             else:
                 break
+        pending.end()
         if ended:
             self._intake.flushed = self._intake.next_number
 

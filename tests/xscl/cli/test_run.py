@@ -514,6 +514,25 @@ def test_a_file_whose_name_is_no_utf_8(tmp_path: Path) -> None:
     assert "U+DCFF, which is no character of XML; name the state otherwise" in done.stderr
 
 
+@pytest.mark.parametrize("durable", [False, True])
+def test_documents_of_such_names_stop_no_others(durable: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name in ("good", "\udcff"):
+        (folder / f"{name}.xml").write_text("<a/>")
+    (tmp_path / "\udcff.jsonl").write_text('{"timestamp": 1, "json": {"k": "1"}}\n')
+    for options in (["--docs", "S=docs/*.xml"], ["--json", "S=\udcff.jsonl"]):
+        query = ["-q", "S/a" if options[0] == "--docs" else "S/json"]
+        state = ["--state", f"{options[0][2:]}.db"] if durable else []
+        done = xscl("run", *query, *options, *state, at=tmp_path)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+        assert len(done.stdout.splitlines()) == 1, done.stderr
+    again = ["run", "-q", "S/a", "--docs", "S=docs/*.xml", "--state", "docs.db"]
+    for _ in range(2 if durable else 0):
+        done = xscl(*again, at=tmp_path)
+        assert ("Traceback" in done.stderr, done.stdout) == (False, ""), done.stderr
+
+
 EDITED = [
     {"stream": "S", "id": "p1", "timestamp": 1, "json": {"price": 10}},
     {"stream": "S", "id": "p2", "timestamp": 2, "json": {"price": 99}},

@@ -134,3 +134,13 @@ def test_names_of_members_never_meet() -> None:
 
 def test_names_of_the_package_are_the_public_ones() -> None:
     assert [name for name in dir(xscl) if not name.startswith("__")] == sorted(xscl.__all__)
+
+
+@pytest.mark.parametrize("levels", [255, 256])
+def test_results_of_any_depth_are_rows(levels: int) -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe("S/a JOIN {} T/b")
+        engine.publish("S", "<a>" * levels + "</a>" * levels, timestamp=0)
+        found = engine.publish("T", "<b/>", timestamp=1)
+        assert found.to_arrow().num_rows == 1
+        assert found._repr_html_()

@@ -72,3 +72,25 @@ def test_what_a_feed_shows_is_never_dropped_and_little_else_kept(
             del kept[identity]
         assert {one.identity for one in shown} <= kept.keys()
         assert len(kept) == len(seen) <= len(shown) + remembered
+
+
+def test_a_new_guid_with_another_content_is_an_edit() -> None:
+    seen = Seen([item("a", "1", "link and title")])
+    news = seen.take([item("z", "2", "link and title")])
+    assert [one.identity for one in news.edited] == ["z"]
+    assert news.renamed == {"a": "z"}
+
+
+def test_what_an_item_was_called_before_is_nobodys() -> None:
+    """As after a restart, which knows the items as they are."""
+    for restart in (False, True):
+        seen = Seen()
+        assert reported(seen, item("a", "1", "Old"))[0] == ["a"]
+        assert reported(seen, item("a", "2", "New"))[1] == ["a"]
+        if restart:
+            seen = Seen([*seen])
+        assert reported(seen, item("b", "1", "Old")) == (["b"], [], [])
+    many = Seen(remembered=0)
+    for number in range(100):
+        many.take([item("live", str(number), f"title {number}")])
+    assert len(many._alike) == 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -305,3 +307,59 @@ def test_over_drawn_histories_only_what_was_deleted_is_retracted(server: Server,
 )  # fmt: skip
 def test_what_is_a_whole_feed(body: bytes, whole: bool) -> None:
     assert parse_feed(body, "http://x.example/").whole is whole
+
+
+def test_an_edit_under_a_new_guid_takes_the_place_of_the_earlier_version(watch: Watch) -> None:
+    renamed = answer("c", "b~", "a").body.replace(
+        b"</title>", b"</title><description>2</description>"
+    )
+    assert polled(watch, answer(*"cba"), Reply(body=renamed))[1:] == [["~c", "~b", "~a"]]
+    assert polled(watch, Reply(body=renamed), answer(*"ca"))[-1][0] == "-b"
+
+
+def test_what_was_too_late_and_withdrawn_is_retracted_once_it_was_in_time(
+    watch: Watch, server: Server
+) -> None:
+    left = iter([answer(*one) for one in ("cba", "ca", "cba", "ca")])
+    server.site["/f"] = lambda request: next(left)
+    feeds = watched_feeds([("S", server.url("/f"))], pytest.fail)
+    found = []
+    with Store(watch.path) as store:
+        clock = VirtualClock(watch.now, watch.now + 1800)
+        poller = watch.poller(feeds, store, clock, revisable="S")
+        for number, poll in enumerate(poller.polls()):
+            found.append([_shown(one) for one in poll])
+            poller.pass_over([one for one in poll if number == 0 and _shown(one) == "b"])
+    assert found == [["c", "b", "a"], ["b"], ["-b"]]
+
+
+def test_what_is_fetched_during_the_first_poll_comes_after_it(watch: Watch, server: Server) -> None:
+    """One feed is asked again while another is awaited: its withdrawn item was there before."""
+    left = iter([answer(*"cba"), answer(*"ca"), answer(*"ca")])
+    server.site["/f"] = lambda request: next(left)
+    asked = threading.Event()
+
+    def slow(request: object) -> Reply:
+        asked.wait(60)
+        return answer("z")
+
+    server.site["/slow"] = slow
+    feeds = watched_feeds([("S", server.url(one)) for one in ("/f", "/slow")], pytest.fail)
+    found = []
+    with Store(watch.path) as store:
+        clock = VirtualClock(watch.now, watch.now + 100)
+        poller = watch.poller(feeds, store, clock, revisable="S")
+        take, states = poller._take, [*poller.states]
+
+        def taking(fetched: Any) -> Any:
+            envelopes = take(fetched)
+            if fetched.state.address == states[0] and not asked.is_set():
+                poller.ask(states[0])
+                threading.Timer(1, asked.set).start()
+            return envelopes
+
+        poller._take = taking  # type: ignore[method-assign]
+        for poll in poller.polls():
+            found.append([_shown(one) for one in poll])
+    assert sorted(found[0]) == ["a", "b", "c", "z"]
+    assert found[1:] == [["-b"]]

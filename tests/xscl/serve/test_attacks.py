@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,3 +119,31 @@ def test_too_many_requests_are_pending() -> None:
             one.join()
         assert {*statuses} == {(200, None), (503, "1")}
         assert server.get("/stats")["taken"] == statuses.count((200, None))
+
+
+def test_a_request_whose_beginning_is_taken_is_taken_whole() -> None:
+    """However many others wait by then."""
+    with serving(limits=Limits(waiting=1)) as server:
+        body = "".join(f'{{"json": {{"n": {n}}}}}\n' for n in range(3_000)).encode()
+        kind = {"Content_Type": "application/x-ndjson"}
+        answers: list[tuple[int, Any]] = []
+
+        def ask() -> None:
+            answer, reported = server.raw("POST", "/streams/S", body, **kind)
+            answers.append((answer.status, json.loads(reported)))
+
+        def look() -> None:
+            while not answers:
+                server.raw("GET", "/queries")
+
+        asking = [threading.Thread(target=ask), *[threading.Thread(target=look) for _ in range(4)]]
+        for one in asking:
+            one.start()
+        for one in asking:
+            one.join()
+        ((status, outcome),) = answers
+        if status == 200:
+            assert (outcome["taken"], outcome["problems"]) == (3_000, [])
+            assert server.get("/stats")["taken"] == 3_000
+        else:
+            assert (status, server.get("/stats")["taken"]) == (503, 0)

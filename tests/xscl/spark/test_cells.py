@@ -318,3 +318,36 @@ def test_a_batch_that_brings_time_alone_is_made_again_whole() -> None:
     # Twice from where it was: to a time that decides nothing, and to one that does.
     for clock in (2 * SECOND, 20 * SECOND):
         assert [attempt(SECOND, [], clock)[1] for _ in range(2)] == [clock // (20 * SECOND)] * 2
+
+
+def one_cell(text: str, *, lateness: int = LATENESS) -> Stream:
+    return Stream([Revision(Queries.of(text))], lateness * SECOND, random.Random(7))
+
+
+def document(number: int, xml: str, time: int) -> list[dict[str, Any]]:
+    return [{"stream": "S", "id": f"d{number}", "timestamp": time, "xml": xml}]
+
+
+def test_what_weak_queries_drop_is_dropped_where_portions_are_merged() -> None:
+    with patch.object(live_cells, "_PORTIONS", 4):
+        stream = one_cell("EVENT SEQ(S//a x, S//b y) CONSISTENCY weak", lateness=100)
+        for number, (name, time) in enumerate([("b", 10), ("a", 5), *[("c", 11)] * 8]):
+            stream.batch(document(number, f"<{name}/>", time))
+        assert len(stream.store.portions) < 8
+        stream.processes = [None, None]
+        stream.batch(document(20, "<b/>", 20))
+    assert stream.found == []
+
+
+def test_portions_are_merged_around_large_ones_and_revisions() -> None:
+    with patch.object(live_cells, "_PORTIONS", 4), patch.object(live_cells, "_LARGE", 15_000):
+        stream = one_cell("S//a->x JOIN {x = y} S//b->y")
+        text = "".join(random.Random(3).choices("abcdefghijklmnopqrstuvwxyz", k=20_000))
+        for number in range(60):
+            if number == 30:
+                stream.revisions.append(Revision(Queries.of("S//a->x JOIN {x = y} S//b->y")))
+            body = text if number in (1, 40) else "t"
+            name = "a" if number % 2 else "b"
+            stream.batch(document(number, f"<{name}>{body}</{name}>", number))
+        # Behind the first small one, and behind the last before the revisions, too.
+        assert len(stream.store.portions) < 15

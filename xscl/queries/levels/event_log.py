@@ -1,7 +1,7 @@
 """The events of a level that time has not passed yet, as they are kept over a restart: in chunks,
 each written once when it is full.
 
-An event names its type and where its attributes stand, as both may be others afterwards.
+An event names its type, its nodes and where its attributes stand, as all may be others afterwards.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xscl.documents.events import Event, PendingEvent
+from xscl.documents.events import PLACES, Event, EventNodes, PendingEvent
 from xscl.pattern_stage.layouts import END, NUMBER, slot_names
 
 if TYPE_CHECKING:
@@ -92,7 +92,10 @@ class EventLog:
                 chunk.events, chunk.text = left, None
 
     def saved(
-        self, name_of: Callable[[int], str | None], slots_of: Callable[[int], Sequence[Slot | None]]
+        self,
+        name_of: Callable[[int], str | None],
+        slots_of: Callable[[int], Sequence[Slot | None]],
+        nodes: EventNodes,
     ) -> Iterator[tuple[int, str]]:
         """The chunks by number, as JSON, without events of types that nobody reads any more."""
         from xscl.pattern_stage.plan.saved import plain
@@ -103,12 +106,19 @@ class EventLog:
                 types = [(kind, name) for kind, name in named.items() if name is not None]
                 said = [[kind, name, slot_names(slots_of(kind))] for kind, name in types]
                 there = [(kind, event) for kind, event in chunk.events if named[kind] is not None]
-                events = [[kind, plain([*event])] for kind, event in there]
+                events = [[kind, plain(_with_nodes(event, nodes))] for kind, event in there]
                 chunk.text = json.dumps([said, events])
             yield chunk.number, chunk.text
 
 
-def logged(texts: Iterable[str]) -> list[Logged]:
+def _with_nodes(event: Event, nodes: EventNodes) -> list[Any]:
+    start, end, number, *columns = event
+    # What time has passed may have no nodes any more, and is not read again.
+    is_node = number is not None and number >> PLACES << PLACES != number and nodes.has(number)
+    return [start, end, nodes.named(number) if is_node else number, *columns]
+
+
+def logged(texts: Iterable[str], nodes: EventNodes) -> list[Logged]:
     """The events of some chunks, in order of their numbers; one that several levels have is one,
     with all of its attributes that any has."""
     from xscl.pattern_stage.plan.saved import raised
@@ -120,6 +130,8 @@ def logged(texts: Iterable[str]) -> list[Logged]:
         for kind, plain_event in events:
             name, slots = types[kind]
             start, end, number, *columns = map(raised, plain_event)
+            if isinstance(number, list) and (number := nodes.numbered(number)) is None:
+                continue
             one = known.get((name, number))
             if one is None:
                 one = known[name, number] = Logged(name, start, end, number, {})

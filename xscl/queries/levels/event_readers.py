@@ -182,10 +182,14 @@ class EventReaders:
         some, reader = self._reading(self._of_parts, kind.number, columns=columns)
         whole: list[Document] = []
         nodes: _Nodes | None = None
-        for row in rows if some else ():
+        for row in rows:
             (number,) = row.documents
             document = held[number]
             node = kind.node(row)
+            if not some:
+                # Who has it already names it by its nodes, which have numbers again.
+                self._nodes.number(number, node)
+                continue
             if document.json and node is WHOLE and _is_short(document):
                 whole.append(document)
                 if len(whole) == _TOGETHER:

@@ -8,9 +8,9 @@ A level may have other queries afterwards, with other numbers: each finds what i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 
-from xscl.documents.events import EventType
+from xscl.documents.events import EventNodes, EventType
 from xscl.queries.levels.consistency import PlanController
 from xscl.queries.levels.event_log import logged
 from xscl.queries.levels.event_types import EventTypes
@@ -34,13 +34,20 @@ def is_due(plan: PlanController) -> bool:
 
 
 def save(
-    of: str, plan: PlanController, name: Callable[[int], str | None], types: EventTypes, to: Saved
+    of: str,
+    plan: PlanController,
+    name: Callable[[int], str | None],
+    types: EventTypes,
+    nodes: EventNodes,
+    to: Saved,
+    group: Callable[[int], Hashable] | None = None,
 ) -> None:
     """Saves a level's event queries, or one that is weak (`of` it), as of its last snapshot, or if
-    it has none as it is now, given the names of queries."""
+    it has none as it is now, given the names of queries, and of those that are about to part (or
+    None) what is theirs together."""
     snapshot = plan.snapshot
     if snapshot is None:
-        state = plan.stage.state()
+        state = plan.stage.state(group)
         numbers = {number for some, *_ in state["operators"] for number, _ in some}
         snapshot = json.dumps([plan.mark, {one: name(one) for one in numbers}, state])
     to[f"state\n{of}"] = snapshot
@@ -54,7 +61,7 @@ def save(
         to[f"early\n{of}"] = json.dumps(
             None if early is None else {name(number): names for number, names in early.items()}
         )
-    for chunk, text in plan.log.saved(types.name, plan.stage.slots):
+    for chunk, text in plan.log.saved(types.name, plan.stage.slots, nodes):
         to[f"events\n{of}\n{chunk}"] = text
 
 
@@ -68,6 +75,7 @@ def recall(
     plans: Iterable[tuple[str, PlanController, Set[EventType]]],
     number: Callable[[str], int | None],
     types: EventTypes,
+    nodes: EventNodes,
     flushed: int,
 ) -> None:
     """Lets event queries remember, given the stages with the types that they read, and the numbers
@@ -88,7 +96,7 @@ def recall(
                 plan.stage.miss(since, dict(some))
         known = {one.number for one in kinds}
         mark = _latest(before)
-        for one in logged(kept.get(("events", of), ())):
+        for one in logged(kept.get(("events", of), ()), nodes):
             type_ = types.named(one.type)
             # A chunk may still have some that time has passed.
             if type_ is not None and type_ in known and (mark is None or one.end >= mark):

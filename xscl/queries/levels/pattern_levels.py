@@ -188,10 +188,13 @@ class PatternLevels:
 
     # What is remembered
 
-    def saved(self) -> Saved:
+    def saved(self, *, parting: bool = False) -> Saved:
         """What event queries must remember over a restart, as JSON by what it is of; of what was
-        saved at another time it says only what has come since."""
-        levels = self.levels
+        saved at another time it says only what has come since.  Queries may be `parting` from the
+        stages that they share, for their levels, which are set."""
+        levels, group = self.levels, None
+        if parting or levels.stale:
+            group = {member.order: query.level for query, member in levels.members()}.get
         plans = [*levels.plans()]
         afresh = levels.version != self._saved_at or any(is_due(plan) for _, plan, _ in plans)
         self._saved_at = levels.version
@@ -200,7 +203,7 @@ class PatternLevels:
             if afresh:
                 plan.snapshot = None
                 plan.evict()
-            save(of, plan, levels.name, levels.types, saved)
+            save(of, plan, levels.name, levels.types, self.nodes, saved, group)
             if afresh:
                 plan.snapshot, plan.logged = saved[f"state\n{of}"], 0
         return saved
@@ -211,7 +214,7 @@ class PatternLevels:
         # What readers ask for has its place in events, too.
         _ = self.readers
         numbers = {member.name: member.order for _, member in levels.members()}
-        recall(saved, levels.plans(), numbers.get, levels.types, flushed)
+        recall(saved, levels.plans(), numbers.get, levels.types, self.nodes, flushed)
         for query, member in levels.members() if levels.hurried else ():
             if query in levels.hurried:
                 levels.plan(query, member.order).stage.report_early({member.order: None})
@@ -231,7 +234,7 @@ class PatternLevels:
     def _renew_plans(self, flushed: int, more: Saved | None = None) -> None:
         """Makes event queries again as they were, with `more` to remember."""
         self._saved_at = -1
-        saved = self.saved() | (more or {})
+        saved = self.saved(parting=True) | (more or {})
         self.levels.renew_plans()
         self.recall(saved, flushed)
 
@@ -252,7 +255,11 @@ class PatternLevels:
         readers = self._no_readers()
         readers.add(plan, query.types)
         self.wait(events(readers))
-        pending, time = plan.pending, intake.watermark
+        # As of what the levels have seen: the next step reports what a new lateness lets be.
+        seen_until = [
+            one.mark for level in levels.all for one in level.plans if not one.weak and one.mark
+        ]
+        pending, time = plan.pending, min(seen_until, default=intake.watermark)
         if plan.weak:
             time = max([event[END] for _, event in pending], default=None)
         outputs: Outputs = plan.catch_up(time, intake.flushed)
@@ -265,7 +272,8 @@ class PatternLevels:
                 of_types = [event for kind, event in chain.from_iterable(logs) if kind in types]
                 missed = {one[NUMBER]: one[END] for one in of_types if one[NUMBER] not in seen}
                 plan.stage.miss(member.since << PLACES, missed)
-        save(weak(member.name) if plan.weak else "", plan, levels.name, levels.types, more)
+        of = weak(member.name) if plan.weak else ""
+        save(of, plan, levels.name, levels.types, self.nodes, more)
         self._renew_plans(intake.flushed, more)
         return outputs
 

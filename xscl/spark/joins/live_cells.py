@@ -103,7 +103,7 @@ class LiveCell:
                 steps += [(portion, rows) for rows in some]
         earliest = (min((row[2] for row in rows), default=_LAST) for _, rows in reversed(steps))
         coming = [*accumulate(earliest, min)][::-1]
-        for (portion, rows), later in zip(steps, [*coming[1:], _LAST], strict=True):
+        for (portion, rows), later in zip(steps, [*coming[1:], _LAST], strict=False):
             decoded = [envelope(*row[:6], decoded=found.timed) for row in rows]
             found.publish(self._at(portion.revision), decoded)
             if later < _LAST:

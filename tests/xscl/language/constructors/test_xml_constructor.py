@@ -120,3 +120,26 @@ def test_a_bad_constructor_leaves_the_next_query_alone() -> None:
         queries, errors = parse(f"SELECT {bad} FROM S//a->x; S//b")
         assert [q.name for q in queries] == ["q2"], bad
         assert [e.query for e in errors] == ["q1"], bad
+
+
+@pytest.mark.parametrize(
+    ("inner", "problem"),
+    [
+        ("string(x", "found `}`, expected `)`"),
+        ("string(x) + 1", "found `+`, expected `}`"),
+        ("string(x))", "found `)`"),
+        ("string()", "found"),
+    ],
+)
+@pytest.mark.parametrize(
+    "source", ["EVENT SEQ(A x, B y) WITHIN 3 s", "FILTER{x > 1}(A)", "(A x; B y)"]
+)
+def test_what_is_wrong_in_a_string_of_events_is_a_mistake_of_that_query(
+    inner: str, problem: str, source: str
+) -> None:
+    text = (
+        f"SELECT <b>{{string(x)}}</b> FROM {source}; SELECT <a>{{{inner}}}</a> FROM {source}; S//a"
+    )
+    queries, errors = parse(text)
+    assert [problem in one.problem for one in errors] == [True], errors
+    assert [one.name for one in queries][-1] == "q3"
