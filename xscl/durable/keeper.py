@@ -142,7 +142,8 @@ class Keeper:
     def begin(self, texts: Mapping[int, Text], before: Sequence[Any]) -> None:
         """From now on, what comes and goes is noted: the engine is as its file says, by the
         lateness, the level and the revisable streams of before."""
-        self._opened, self._intake.unstepped = before, True
+        if self._intake.next_number:
+            self._opened, self._intake.unstepped = before, True
         self._texts = {text: number for number, text in texts.items()}
         self._first = self._intake.next_number
         self._intake.dropped = []
