@@ -22,8 +22,9 @@ Starts = dict[int, int]
 """The number of chains by the time at which they begin."""
 
 
-BestChain = tuple[int, int, Any]
-"""Of a chain: minus its start, its length, and the chain itself back to front, linked."""
+BestChain = tuple[int, int, Any, bool]
+"""Of a chain: minus its start, its length, the chain itself back to front, linked, and whether it
+is any of those that had expired."""
 
 
 class Cell:
@@ -110,31 +111,38 @@ def counted(cell: Cell, floor: int | None) -> int:
 
 def best(cell: Cell, floor: int | None, order: Callable[[Chain], Any]) -> Chain:
     """The chain of a cell that starts latest, and of these is shortest, and of these comes first in
-    an order of chains; without enumerating the others.  Of those that start at a floor, which only
-    grows, or before it, any: their events may have gone."""
+    an order of chains; without enumerating the others.  Of those that start at a floor, or before
+    it, any: their events may have gone."""
     pending = [cell]
     while pending:
         one = pending[-1]
         pasts = () if one.before is None else (one.before, *one.further)
-        if one.best is not None:
+        if _knows_best(one, floor):
             pending.pop()
-        elif unknown := [past for past in pasts if past.best is None]:
+        elif unknown := [past for past in pasts if not _knows_best(past, floor)]:
             pending += unknown
         elif one.event is not None and not pasts:
-            one.best = (-one.event[END], 1, ((one.place, one.event), None))
+            one.best = (-one.event[END], 1, ((one.place, one.event), None), False)
         else:
             found = [past.best for past in pasts if past.best is not None]
             start, length = min(of[:2] for of in found)
-            links = [link for *of, link in found if of == [start, length]]
+            links = [link for *of, link, _ in found if of == [start, length]]
             expired = floor is not None and -start <= floor
             link = links[0]
             if len(links) > 1 and not expired:
                 link = min(links, key=lambda of: order(_linked(of)))
             if one.event is not None:
                 length, link = length + 1, ((one.place, one.event), link)
-            one.best = start, length, link
+            one.best = start, length, link, expired
     assert cell.best is not None
     return _linked(cell.best[2])
+
+
+def _knows_best(cell: Cell, floor: int | None) -> bool:
+    """Whether it is known which chain is the best, or all start at the floor or before it: this
+    goes back where time does."""
+    best = cell.best
+    return best is not None and (not best[3] or (floor is not None and -best[0] <= floor))
 
 
 def _linked(link: Any) -> Chain:

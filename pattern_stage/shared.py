@@ -42,7 +42,8 @@ class Shared:
         self.forks = self.keeps_early = weak or pattern.non_overlapping
         """Whether the matches that are reported before their time may depend on earlier such
         reports."""
-        self._alone = pattern.monotone and len(pattern.components) == 1
+        first, *more = pattern.components
+        self._alone = pattern.monotone and not (more or first.kleene)
         """Whether each event is a match by itself."""
         self.members = QueryMasks(automaton, constants)
         indexed = "negation index" not in without

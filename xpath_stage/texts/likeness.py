@@ -115,13 +115,16 @@ def tokens(measure: str, text: str) -> frozenset[str]:
     return frozenset(words)
 
 
-_SHORT = 500
+_SHORT, _LONG = 500, 20_000
 """Characters of the texts whose tokens are cached: their number bounds what these take."""
-_cached = lru_cache(maxsize=50_000)(tokens)
+_of_short = lru_cache(maxsize=50_000)(tokens)
+_of_long = lru_cache(maxsize=1_000)(tokens)
 
 
 def _tokens(measure: str, text: str) -> frozenset[str]:
-    return _cached(measure, text) if len(text) <= _SHORT else tokens(measure, text)
+    if len(text) <= _SHORT:
+        return _of_short(measure, text)
+    return _of_long(measure, text) if len(text) <= _LONG else tokens(measure, text)
 
 
 def kind(measure: str) -> str:

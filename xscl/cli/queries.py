@@ -80,7 +80,8 @@ def _statements(path: str, text: str) -> str:
             line = text.count("\n", 0, at) + 1
             what = "found no object, expected the description of an automaton"
             raise click.UsageError(f"{path}, line {line}: {what}")
-        statements.append(f"AUTOMATON{before or ' '}{text[at:end]};")
+        blank = re.sub(r"[^ \t\r\n]", " ", before) or " "
+        statements.append(f"AUTOMATON{blank}{text[at:end]};")
         at = end
     return "".join(statements)
 

@@ -92,6 +92,10 @@ class EventNodes:
         # By place, of documents that have other events than the whole document.
         self._nodes: dict[int, list[EventNode]] = {}
         self._places: dict[int, dict[EventNode, int]] = {}
+        self._said_of: tuple[int, int] = (-1, 0)
+        self._by_said: dict[str, int] = {}
+        """The places of the nodes of the last document that was asked for, by what is said of them;
+        of which, and how many it had."""
 
     def number(self, document: int, node: EventNode) -> int:
         """The number of the event of a document and some nodes."""
@@ -139,7 +143,10 @@ class EventNodes:
         if not nodes:
             return int(document) << PLACES
         there = self._nodes.get(document, ())
-        place = next((at for at, one in enumerate(there) if at and self._said(one) == nodes), None)
+        if self._said_of != (document, len(there)):
+            self._said_of = document, len(there)
+            self._by_said = {str(self._said(one)): at for at, one in enumerate(there) if at}
+        place = self._by_said.get(str(nodes))
         return None if place is None else (document << PLACES) + place
 
     def _said(self, node: EventNode) -> list[Any]:

@@ -96,6 +96,8 @@ class Intake:
     lateness_before: int | None = None
     """The lateness of the last step, while there has been none with that of now (`unstepped`)."""
     unstepped: bool = False
+    steps: int = 0
+    """How many steps there have been."""
     dropped: list[int] | None = None
     """The dropped documents, for a reader that notes them."""
     _readers: list[weakref.ref[Reader]] = field(default_factory=list)
@@ -352,6 +354,7 @@ class Intake:
     def stepped(self) -> None:
         """A step has reported all that the watermark lets be reported."""
         self._overdue = self.unstepped = False
+        self.steps += 1
 
     def clear(self) -> None:
         """Drops all that is retained, and the time; `evict` returns the numbers."""

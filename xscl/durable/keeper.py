@@ -152,10 +152,10 @@ class Keeper:
         """What the last step went by, None where it is as now."""
         levels, intake = self._queries.levels, self._intake
         if not intake.unstepped:
-            self._opened = None
             return None
         level, revisable = str(levels.default), intake.revisable.written
-        before = self._opened or (intake.lateness_before, level, revisable)
+        before = None if intake.steps else self._opened
+        before = before or (intake.lateness_before, level, revisable)
         return None if [*before] == [intake.lateness, level, revisable] else before
 
     # Queries.

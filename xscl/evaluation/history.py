@@ -74,6 +74,7 @@ class History:
         rows = self._waves.rows(found)
         following = self._waves.next_wave(rows, deliveries, outputs)
         self._waves.cascade(following, partial(self._waves.deliver, deliveries))
+        self._intake.stepped()
         self._second.evict()
 
     def _review_outputs(self, subscription: Subscription) -> list[Outputs]:

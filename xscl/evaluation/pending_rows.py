@@ -178,7 +178,7 @@ class PendingRows:
 
     def _level_before(self, wiring: Wiring, before: Before) -> Level:
         """The level of a query before a restart: that of the engine may have been another."""
-        return before.level if wiring.level == self._levels.default else wiring.level
+        return wiring.level if wiring.asked else before.level
 
     def restored(self, rows: Iterable[FoundRow], before: Before) -> None:
         """After a restart: of the rows of all documents retained, those that were pending `before`
@@ -218,6 +218,7 @@ class PendingRows:
         self._pending.clear()
         self._overdue.clear()
         self._told.clear()
+        self._before = None
 
     def _keep(self, which: Callable[[_Entry], bool]) -> None:
         """Drops all other entries."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -213,6 +214,9 @@ def _first(event: TakenEvent, of: Attribute) -> BoundNode | ComputedValue | None
             read.append(some := nodes_of(document, at.number))
         return some.element(at.number), at.attribute
 
+    # In their order: the part that is read first has what is below.
+    for at in sorted([event.output, *event.bound.values()], key=attrgetter("number")):
+        node(at)
     bound = {name: node(at) for name, at in event.bound.items()}
     for element, name in reached(node(event.output), bound, of):
         number = next(one.numbers[element] for one in read if element in one.numbers)

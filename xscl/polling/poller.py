@@ -15,7 +15,7 @@ from xscl.polling.core import host_of, is_busy
 from xscl.polling.fetching import Fetched, Fetching
 from xscl.polling.finding import Parser
 from xscl.polling.news import News, Seen, SeenItem
-from xscl.polling.relations import Changes, Envelope, SeenDocument
+from xscl.polling.relations import Changes, Envelope, Key, SeenDocument
 from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import FeedStore
 from xscl.polling.watched_feeds import WatchedFeed
@@ -197,7 +197,9 @@ class Poller:
     def _take(self, fetched: Fetched) -> list[Envelope]:
         """What an answer changes, and the documents that it brings."""
         state = fetched.state
-        self._changes.feeds[state.address] = state
+        # It may have been put off since.
+        now = self.states[state.address]
+        self._changes.feeds[state.address] = replace(state, next_fetch=now.next_fetch)
         if state.error is not None:
             self._on_error(state)
         if fetched.led_to is not None:
@@ -233,10 +235,15 @@ class Poller:
             is_edit = item in edited
             again = is_edit and key not in self._passed_over
             self._passed_over.discard(key)
+            if revises:
+                envelope["id"] = f"{address}#{key[2]}"
             if is_edit and revises:
-                envelope |= {"revise": True, "id": f"{address}#{key[2]}"}
-            seen_document = SeenDocument(address, stream, SeenItem.of(item), envelope, again=again)
-            self._changes.see(seen_document)
+                envelope["revise"] = True
+            # By this name it is withdrawn: whatever it is called by now, its document is here.
+            known = replace(SeenItem.of(item), identity=key[2])
+            self._changes.see(SeenDocument(address, stream, known, envelope, again=again))
+            if key[2] != item.identity:
+                self._changes.see(SeenDocument(address, stream, SeenItem.of(item), None))
             envelopes.append(envelope)
         for item in only_remembered:
             self._changes.see(SeenDocument(address, stream, SeenItem.of(item), None))
@@ -288,11 +295,17 @@ class Poller:
         """Forgets items that came too late for an earlier run, and no longer do; their feeds must
         come whole."""
         changes, known = Changes(), self._store.feeds()
+        called: dict[Key, str] = {
+            (*of, one.published): one.identity
+            for of, items in self._store.shown().items()
+            for one in items
+        }
         for key, time in self._store.late().items():
             address, stream, _ = key
             feed = self._feeds.get(address)
             if feed and stream in feed.folders and (watermark is None or time >= watermark):
                 changes.forget(key)
+                changes.forget((address, stream, called.get(key, key[2])))
                 if state := known.get(address):
                     changes.feeds[address] = replace(state, validators=Validators())
         if changes:

@@ -297,23 +297,34 @@ class Catalogue:
     # Inside.
 
     def _wiring(
-        self, dissection: Dissection, internal: str | None, since: int, around: Level
+        self,
+        dissection: Dissection,
+        internal: str | None,
+        since: int,
+        around: Level,
+        *,
+        asked: bool = False,
     ) -> Wiring:
         """The wiring of a query, whose sub-queries are subscribed; they go by its consistency, as
-        it does by that of the query `around` it."""
+        it does by that of the query `around` it, which may have `asked` for it."""
         from xscl.language.level import level_of
         from xscl.queries.wiring import Wiring
 
-        level = level_of(dissection.query) or around
+        own = level_of(dissection.query)
+        level, asked = own or around, asked or own is not None
         inner = tuple(
             self._subscribe(
-                self._wiring(below, stream, since, level), below.query.name, since, None
+                self._wiring(below, stream, since, level, asked=asked),
+                below.query.name,
+                since,
+                None,
             )
             for stream, below in (*dissection.subqueries, *dissection.publishing)
         )
         feeds = tuple(stream for stream in (internal, dissection.feeds) if stream is not None)
         try:
-            return Wiring.of(dissection, feeds, self._cancel, self.schemas.of, inner, level=level)
+            of = dissection, feeds, self._cancel, self.schemas.of, inner
+            return Wiring.of(*of, level=level, asked=asked)
         except BaseException:
             for one in inner:
                 self._unsubscribe(one)

@@ -49,7 +49,7 @@ class Wiring:
     `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
     the subscriptions of its sub-queries, `form` is what its matches have in common; of a pattern
     there is its `pattern`, of an event query its `events`, and the `schemas` of its streams.
-    `level` is its consistency.
+    `level` is its consistency, which it, or a query around it, may have `asked` for.
     """
 
     source: Dissection | QuerySource
@@ -61,6 +61,7 @@ class Wiring:
     events: EventQuery | None = None
     schemas: tuple[tuple[str, ...] | None, ...] | None = None
     level: Level = STRONG
+    asked: bool = False
 
     @classmethod
     def of(
@@ -73,9 +74,28 @@ class Wiring:
         source: QuerySource | None = None,
         *,
         level: Level,
+        asked: bool = False,
     ) -> Wiring:
         """That of a query, given its dissection; `schema_of` says what event queries publish to a
-        stream, `level` is the consistency of a query that asks for none."""
+        stream, `level` is the consistency of a query that asks for none, which one around it may
+        have `asked` for."""
+        from xscl.language.level import level_of
+
+        wiring = cls._made(dissection, feeds, cancel, schema_of, inner, source, level)
+        asked = asked or level_of(dissection.query) is not None
+        return replace(wiring, asked=True) if asked else wiring
+
+    @classmethod
+    def _made(
+        cls,
+        dissection: Dissection,
+        feeds: tuple[str, ...],
+        cancel: Callable[[Subscription], None],
+        schema_of: SchemaOf,
+        inner: tuple[Subscription, ...],
+        source: QuerySource | None,
+        level: Level,
+    ) -> Wiring:
         whole = dissection if source is None else source
         compiled: Any = _compiled(dissection, schema_of, level)
         level = level if compiled is None else compiled.level

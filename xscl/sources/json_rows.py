@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from math import isfinite
@@ -80,16 +81,32 @@ def read_rows(
         begin = seen.lstrip(b"\xef\xbb\xbf \t\r\n")
         suffix = os.path.splitext(path.lower().removesuffix(".gz"))[1]
         if begin.startswith(_PARQUET) or suffix in (".parquet", ".pq"):
-            yield from _parquet(path, make, on_error, max_document, after)
+            yield from _parquet(path, name, make, on_error, max_document, after)
         elif suffix in _CSV or (suffix not in _JSON and begin[:1] not in (b"{", b"[")):
             with as_far_as_it_goes(file, name, on_error):
                 yield from _csv(file, name, make, on_error, max_document, after, suffix == ".tsv")
-        elif is_array(seen, whole=len(seen) < _LOOK, lined=suffix in _LINES):
+        elif is_array(
+            seen,
+            whole=len(seen) < _LOOK,
+            lined=suffix in _LINES and not _is_one_line(path),
+        ):
             end = 0 if path == "-" else os.stat(path).st_size
             with as_far_as_it_goes(file, name, on_error):
                 yield from _array(file, name, make, on_error, max_document, after, end)
         else:
             yield from lines_of(file, name, on_error, max_document, after, make)
+
+
+def _is_one_line(path: str) -> bool:
+    """Whether nothing is behind the first line of a file; a pipe, which gives its bytes once, may
+    have more."""
+    if not os.path.isfile(path):
+        return False
+    with opened(path) as file, suppress(EOFError, OSError, zlib.error):
+        while (piece := file.readline(1 << 16)) and (piece.isspace() or not piece.endswith(b"\n")):
+            pass
+        return not file.read(_LOOK).strip()
+    return False
 
 
 def _csv(
@@ -165,18 +182,22 @@ def documents_of(
             yield envelope
 
 
-def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: Place) -> Entries:
+def _parquet(
+    path: str, name: str, make: Make, on_error: OnError, limit: int, after: Place
+) -> Entries:
     if path == "-":
         raise XSCLError("standard input: a Parquet file is read from its end; name the file")
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    try:
-        table = ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        raise XSCLError(f"{path} cannot be read as Parquet: {error}") from error
     end = os.stat(path).st_size
-    with closing(table):
+    with ExitStack() as stack:
+        try:
+            # Arrow opens only names that are UTF-8.
+            source = path if name == path else stack.enter_context(open(path, "rb"))
+            table = stack.enter_context(closing(ParquetFile(source)))
+        except (pa.ArrowException, OSError) as error:
+            raise XSCLError(f"{name} cannot be read as Parquet: {error}") from error
         number = 0
         for group in range(table.num_row_groups):
             first, number = number, number + table.metadata.row_group(group).num_rows
@@ -192,15 +213,15 @@ def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: Place)
                         value = _as_json(row)
                         if len(json.dumps(value)) > limit:
                             raise ValueError(too_large(limit))
-                        found = checked(make(value, after.id(path, at, at - 1)), (path, at))
+                        found = checked(make(value, after.id(name, at, at - 1)), (name, at))
                     except (ValueError, DocumentError) as error:
-                        on_error(refused(error, (path, at), {"line": at}, _text(row)))
+                        on_error(refused(error, (name, at), {"line": at}, _text(row)))
                     else:
                         yield found, after._replace(lines=at, offset=end)
             except (pa.ArrowException, OSError, XSCLError) as error:
                 # What has been read of it stays; the other groups are read.
                 problem = f"rows {first + 1:,} to {number:,} cannot be read whole: {error}"
-                on_error(DocumentError(problem, stream="?", document=path))
+                on_error(DocumentError(problem, stream="?", document=name))
 
 
 def _as_json(row: Any) -> Any:

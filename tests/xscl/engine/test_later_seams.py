@@ -48,10 +48,12 @@ def test_pending_joins_are_reported_whatever_the_consistency_is_then(
     assert ids(found) == [["a", "b"]]
 
 
-@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize(
+    ("restart", "later"), [(False, None), (True, None), (True, "strong"), (True, "weak")]
+)
 @pytest.mark.parametrize("level", ["weak", "middle(5 s)", "strong", "middle"])
 def test_a_join_in_a_strong_query_waits_over_a_restart(
-    level: str, restart: bool, tmp_path: Path
+    level: str, restart: bool, later: str | None, tmp_path: Path
 ) -> None:
     options: dict[str, Any] = {"consistency": level, "revisable": {"S"}, "lateness": "1 h"}
     engine = Engine(tmp_path / "s", **options)
@@ -61,7 +63,7 @@ def test_a_join_in_a_strong_query_waits_over_a_restart(
     assert found == []
     if restart:
         engine.close()
-        engine = Engine(tmp_path / "s")
+        engine = Engine(tmp_path / "s", consistency=later)
     assert len(engine.flush()) == 1
     engine.close()
 
@@ -382,3 +384,81 @@ def test_settings_without_a_step_change_nothing_that_is_pending(
         found += engine.publish("S", "<i/>", id="d", timestamp=200_000)
         found += engine.flush()
     assert [(one.time, one.retracts) for one in found] == [(600, False)]
+
+
+@pytest.mark.parametrize("query", ["EVENT S+ a[] WITHIN 9 h", "EVENT S+ a[]"])
+def test_chains_of_a_single_component_keep_what_they_may_take(query: str) -> None:
+    with Engine(lateness=0) as engine:
+        engine.subscribe(query)
+        found = [engine.publish("S", {}, id=f"{time}", timestamp=time) for time in range(4)]
+        assert [len(one) for one in found] == [1, 2, 4, 8]
+
+
+def test_a_node_whose_document_has_gone_is_remembered(tmp_path: Path) -> None:
+    body = "<r><i><k>1</k></i></r>"
+    with Engine(tmp_path / "s", lateness=0) as engine:
+        engine.subscribe("SELECT * FROM S//i NEXT{$2.k = $1.k} T//i", name="q")
+        engine.publish("S", body, id="s", timestamp=1)
+        engine.advance(5)
+        engine.stats(exact=True)
+    with Engine(tmp_path / "s") as engine:
+        found = [*engine.publish("T", body, id="t", timestamp=6), *engine.flush()]
+    assert len(found) == 1
+
+
+def test_looking_back_is_a_step_of_the_settings_of_now(tmp_path: Path) -> None:
+    state = tmp_path / "s"
+    with Engine(state, lateness="1 day", revisable={"S"}) as engine:
+        engine.subscribe("S/i JOIN {1 h} T/i", name="q")
+        for stream, id, time in (("S", "a", 0), ("T", "b", 600), ("S", "c", 10_000)):
+            engine.publish(stream, "<i/>", id=id, timestamp=time)
+    with Engine(state, lateness=0) as engine:
+        found = [*engine.subscribe("S/i", name="n", history=True).found]
+    with Engine(state) as engine:
+        found += engine.publish("S", "<i/>", id="d", timestamp=200_000)
+        found += engine.flush()
+    assert ids(one for one in found if one.query == "q") == [["a", "b"]]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_is_pending_can_be_asked_without_a_trace(asked: bool) -> None:
+    with Engine(lateness=5) as engine:
+        engine.subscribe("PATTERN SEQ(A a, B b, C c) WITHIN 10 OUTPUT NON OVERLAPPING", name="q")
+        coming = [("A", "z", 0), ("A", "a", 0), ("B", "b1", 5), ("A", "a3", 8)]
+        coming += [("B", "b2", 9), ("A", "a4", 11), ("C", "c", 12)]
+        for stream, id, time in coming:
+            engine.publish(stream, {}, id=id, timestamp=time)
+        if asked:
+            engine.pending()
+        found = [*engine.publish("C", {}, id="c1", timestamp=8.5), *engine.flush()]
+        assert ids(found)[0] == ["a", "b1", "c1"]
+
+
+@pytest.mark.parametrize("later", ["middle", "middle(1 h)", "strong"])
+@pytest.mark.parametrize("first", [True, False])
+def test_what_queries_share_is_remembered_where_a_restart_parts_them(
+    first: bool, later: str, tmp_path: Path
+) -> None:
+    texts = ["-- name: beside\nA NEXT{$2.k = $1.k} B CONSISTENCY strong", CHAIN]
+    with Engine(tmp_path / "s", lateness=0) as engine:
+        for text in texts if first else texts[::-1]:
+            engine.subscribe(text)
+        for number in (1, 2):
+            engine.publish("A", {"k": number}, id=f"a{number}", timestamp=number)
+    with Engine(tmp_path / "s", consistency=later) as engine:
+        found = engine.publish("B", {"k": 1}, id="b", timestamp=3)
+        found += engine.publish("C", {"k": 1}, id="c", timestamp=4)
+        found += engine.flush()
+    assert sorted(one.query for one in found) == ["beside", "q"]
+
+
+def test_a_cleared_engine_has_no_watermark_of_before() -> None:
+    with Engine(lateness=3) as engine:
+        engine.subscribe(
+            "SELECT a.k AS k FROM EVENT SEQ(S a, !T b, S c) WITHIN 9 CONSISTENCY middle PUBLISH P"
+        )
+        engine.subscribe("P/result", name="j")
+        engine.publish("S", {}, timestamp=1000)
+        engine.clear()
+        assert engine.publish("P", "<result/>", timestamp=1) == []
+        assert len(engine.flush()) == 1

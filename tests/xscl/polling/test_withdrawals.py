@@ -363,3 +363,31 @@ def test_what_is_fetched_during_the_first_poll_comes_after_it(watch: Watch, serv
             found.append([_shown(one) for one in poll])
     assert sorted(found[0]) == ["a", "b", "c", "z"]
     assert found[1:] == [["-b"]]
+
+
+def test_an_item_that_is_called_anew_at_each_edit_is_one_document(watch: Watch) -> None:
+    """And none is left where it is withdrawn at last, whatever the next run publishes again."""
+    bodies = [
+        answer("c", "b" + "~" * number, "a").body.replace(
+            b"</item>", b"<description>%d</description></item>" % number
+        )
+        for number in range(4)
+    ]
+    bodies.append(bodies[-1].replace(_item(bodies[-1], "b"), b""))
+    polls = polled(watch, *map(_reply, bodies))
+    of_b = [[one for one in poll if "b" in one] for poll in polls]
+    assert of_b == [["b"], ["~b"], ["~b"], ["~b"], ["-b"]]
+    address = watch.server.url("/f")
+    with Store(watch.path) as store:
+        assert sorted(_shown(one) for one in store.documents([(address, "S")])) == ["~a", "~c"]
+
+
+def _reply(body: bytes) -> Reply:
+    return Reply(body=body)
+
+
+def _item(body: bytes, title: str) -> bytes:
+    """The text of an item of an answer."""
+    end = body.index(f"<title>{title}<".encode())
+    start = body.rindex(b"<item>", 0, end)
+    return body[start : body.index(b"</item>", end) + len(b"</item>")]

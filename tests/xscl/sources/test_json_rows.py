@@ -550,3 +550,18 @@ def test_rows_nested_too_deep_are_skipped_alone() -> None:
         engine.subscribe("V/json[v]")
         assert len(engine.publish_many([{"v": 1}, deep, {"v": 2}], stream="V")) == 2
     assert [one.problem for one in skipped] == [TOO_DEEP]
+
+
+@pytest.mark.parametrize("many", [2, 2_000])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n  \n"])
+def test_a_single_line_with_an_array_has_rows(many: int, end: str, tmp_path: Path) -> None:
+    rows = [{"k": number} for number in range(many)]
+    (tmp_path / "rows.jsonl").write_text(json.dumps(rows) + end)
+    assert found_in(tmp_path / "rows.jsonl") == (rows, [])
+
+
+def test_parquet_by_a_name_that_is_no_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / "\udcff.parquet"
+    with open(file, "wb") as to:
+        pq.write_table(pa.Table.from_pylist([{"k": 1}, {"k": 2}]), to)
+    assert found_in(file) == ([{"k": 1}, {"k": 2}], [])

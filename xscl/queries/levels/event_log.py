@@ -113,9 +113,9 @@ class EventLog:
 
 def _with_nodes(event: Event, nodes: EventNodes) -> list[Any]:
     start, end, number, *columns = event
-    # What time has passed may have no nodes any more, and is not read again.
+    # Of a document that has gone, nobody asks for the node.
     is_node = number is not None and number >> PLACES << PLACES != number and nodes.has(number)
-    return [start, end, nodes.named(number) if is_node else number, *columns]
+    return [start, end, [number, *nodes.named(number)] if is_node else number, *columns]
 
 
 def logged(texts: Iterable[str], nodes: EventNodes) -> list[Logged]:
@@ -130,8 +130,12 @@ def logged(texts: Iterable[str], nodes: EventNodes) -> list[Logged]:
         for kind, plain_event in events:
             name, slots = types[kind]
             start, end, number, *columns = map(raised, plain_event)
-            if isinstance(number, list) and (number := nodes.numbered(number)) is None:
-                continue
+            if isinstance(number, list):
+                before, *identity = number
+                number = nodes.numbered(identity)
+                if number is None and nodes.has(before):
+                    continue
+                number = before if number is None else number
             one = known.get((name, number))
             if one is None:
                 one = known[name, number] = Logged(name, start, end, number, {})

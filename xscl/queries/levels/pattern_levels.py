@@ -8,7 +8,7 @@ publishes are events of those above it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
@@ -192,12 +192,11 @@ class PatternLevels:
         """What event queries must remember over a restart, as JSON by what it is of; of what was
         saved at another time it says only what has come since.  Queries may be `parting` from the
         stages that they share, for their levels, which are set."""
-        levels, group = self.levels, None
-        if parting or levels.stale:
-            group = {member.order: query.level for query, member in levels.members()}.get
+        levels = self.levels
         plans = [*levels.plans()]
         afresh = levels.version != self._saved_at or any(is_due(plan) for _, plan, _ in plans)
         self._saved_at = levels.version
+        group = self._parting(always=parting) if afresh else None
         saved: Saved = {}
         for of, plan, _ in plans:
             if afresh:
@@ -207,6 +206,14 @@ class PatternLevels:
             if afresh:
                 plan.snapshot, plan.logged = saved[f"state\n{of}"], 0
         return saved
+
+    def _parting(self, *, always: bool) -> Callable[[int], Hashable] | None:
+        """What queries that may part from others have in common, by their numbers: their levels,
+        and whether their consistency is their own; None where all stay together."""
+        members = [*self.levels.members()]
+        if always or self.levels.stale or any(one.wiring.asked for _, one in members):
+            return {one.order: (query.level, one.wiring.asked) for query, one in members}.get
+        return None
 
     def recall(self, saved: Saved, flushed: int) -> None:
         """Lets event queries remember, as far as they are there; `flushed` as in `catch_up`."""

@@ -94,21 +94,24 @@ class LiveCell:
             # Its last batch was made again elsewhere.
             return False
         found = CellRows(self.part, self.cell, grouped=True, results=False)
-        steps: list[tuple[Portion, Sequence[Row]]] = []
+        new: list[tuple[Portion, list[int]]] = []
         for one in sorted(stored):
             if one not in self.portions:
                 portion = load(one)
                 some = steps_of(portion.documents)
                 self._note(one, portion, chain.from_iterable(some))
-                steps += [(portion, rows) for rows in some]
-        earliest = (min((row[2] for row in rows), default=_LAST) for _, rows in reversed(steps))
-        coming = [*accumulate(earliest, min)][::-1]
-        for (portion, rows), later in zip(steps, [*coming[1:], _LAST], strict=False):
-            decoded = [envelope(*row[:6], decoded=found.timed) for row in rows]
-            found.publish(self._at(portion.revision), decoded)
-            if later < _LAST:
-                # What was to come was not late: at least as much is decided as was then.
-                self._pass(before=later)
+                # Their rows are unpacked again below: all at once may be too many.
+                new.append((portion, [min((r[2] for r in rows), default=_LAST) for rows in some]))
+        earliest = [time for _, times in new for time in times]
+        coming = [*accumulate(reversed(earliest), min)][::-1]
+        laters = iter([*coming[1:], _LAST])
+        for portion, _ in new:
+            for rows in steps_of(portion.documents):
+                decoded = [envelope(*row[:6], decoded=found.timed) for row in rows]
+                found.publish(self._at(portion.revision), decoded)
+                if (later := next(laters)) < _LAST:
+                    # What was to come was not late: at least as much is decided as was then.
+                    self._pass(before=later)
         self._pass()
         return True
 
