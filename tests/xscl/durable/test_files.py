@@ -300,7 +300,11 @@ def test_compaction_gives_free_space_back(tmp_path: Path) -> None:
     with xscl.Engine(path, lateness=0) as engine:
         engine.subscribe("S//a->x FOLLOWED BY {x = y, 10} S//b->y", name="pair")
     body = "".join(f"<c>{number * 7919 % 100_003}</c>" for number in range(5000))
-    for round in range(4):
+    sizes = list[int]()
+    for round in range(8):
+        if round > 3 and sizes[-1] > min(sizes[-2:]):
+            # There is free space in it, which comes and goes by turns.
+            break
         # What an engine has written it brings into order when it is closed.
         with xscl.Engine(path) as engine:
             engine.publish_many(
@@ -310,6 +314,7 @@ def test_compaction_gives_free_space_back(tmp_path: Path) -> None:
             kept = {
                 key: engine.stats(exact=True)[key] for key in ("documents", "taken", "witnesses")
             }
+        sizes.append(path.stat().st_size)
     before = path.stat().st_size
     code, _ = run("state", str(path), "--compact")
     assert code == 0

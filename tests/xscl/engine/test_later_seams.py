@@ -386,7 +386,13 @@ def test_settings_without_a_step_change_nothing_that_is_pending(
     assert [(one.time, one.retracts) for one in found] == [(600, False)]
 
 
-@pytest.mark.parametrize("query", ["EVENT S+ a[] WITHIN 9 h", "EVENT S+ a[]"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "PATTERN S+ a[] WHERE skip_till_any_match {} WITHIN 9 h",
+        "PATTERN S+ a[] WHERE skip_till_any_match {}",
+    ],
+)
 def test_chains_of_a_single_component_keep_what_they_may_take(query: str) -> None:
     with Engine(lateness=0) as engine:
         engine.subscribe(query)
