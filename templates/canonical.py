@@ -56,7 +56,7 @@ def template_of(graph: JoinGraph, order: Sequence[int] = ()) -> tuple[Template, 
 
 
 _FEW = 8
-"""Twins that are told apart: none stands for the others."""
+"""So many twins are each a vertex of their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,14 +140,7 @@ class Part:
         """Events come that are newer than all others."""
         self.clock = max(self.clock, time)
         self.epochs.append(Epoch(time, self._none, tuple(events), table, plans))
-        last = len(self.epochs) - 1
-        if self._arcs.closes and last:
-            self._end(last - 1)
-        if self._arcs.opens:
-            self._open(last)
-        self._step(last)
-        if self._arcs.closes:
-            self._end(last)
+        self._mend(len(self.epochs) - 1, time)
 
     def remove(self, time: int, gone: Callable[[TypedEvent], bool]) -> None:
         """Events of one time are retracted."""

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from xscl.pattern_stage.automata.epoch import Epoch
 from xscl.pattern_stage.automata.part import Part
-from xscl.pattern_stage.automata.tables import Lists, Plan, Step, Table
-from xscl.pattern_stage.layouts import END, Event, TypedEvent
+from xscl.pattern_stage.automata.tables import Lists, Step
+from xscl.pattern_stage.layouts import END, Event
 
 __all__ = ["SequencedPart"]
 
@@ -73,17 +73,6 @@ class SequencedPart(Part):
             back()
 
         return restore
-
-    def _append(
-        self,
-        time: int,
-        events: Iterable[TypedEvent],
-        table: Table | None = None,
-        plans: Sequence[Plan] = (),
-    ) -> None:
-        self.clock = max(self.clock, time)
-        self.epochs.append(Epoch(time, self._none, tuple(events), table, plans))
-        self._mend(len(self.epochs) - 1, time)
 
     # Gaps
 

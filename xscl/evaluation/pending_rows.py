@@ -65,7 +65,7 @@ class PendingRows:
         """The watermark of before."""
         # Those of queries that wait no longer, for the next step.
         self._overdue: list[_Entry] = []
-        self._told: list[_Entry] = []
+        self._reported: list[_Entry] = []
         self._gone: list[FoundRow] = []
         self._order = count()
         self._waits: dict[Wiring, bool] = {}
@@ -155,14 +155,14 @@ class PendingRows:
             if not rows:
                 del self._pending[key]
         mark = self._intake.watermark
-        if self._told and mark is not None and self._told[0][0] <= mark:
-            self._told = _kept(self._told, self._may_go)
+        if self._reported and mark is not None and self._reported[0][0] <= mark:
+            self._reported = _kept(self._reported, self._may_go)
         return [entry[2:] for entry in sorted(due)]
 
     def withdraw(self, document: int) -> None:
         """Drops the rows of a document that is retracted; `take_gone` has those that were
         reported."""
-        gone = [entry for entry in sorted(self._told) if document in entry[3].documents]
+        gone = [entry for entry in sorted(self._reported) if document in entry[3].documents]
         self._gone += [entry[2:] for entry in gone]
         self._keep(lambda entry: document not in entry[3].documents)
 
@@ -217,12 +217,12 @@ class PendingRows:
         """Drops all."""
         self._pending.clear()
         self._overdue.clear()
-        self._told.clear()
+        self._reported.clear()
         self._before = None
 
     def _keep(self, which: Callable[[_Entry], bool]) -> None:
         """Drops all other entries."""
-        self._told, self._overdue = _kept(self._told, which), _kept(self._overdue, which)
+        self._reported, self._overdue = _kept(self._reported, which), _kept(self._overdue, which)
         for key, entries in self._pending.items():
             self._pending[key] = _kept(entries, which)
 
@@ -250,7 +250,7 @@ class PendingRows:
     def _remember(self, entry: _Entry) -> None:
         """A row is reported that may be taken back."""
         if entry[2].wiring.level.name == "middle":
-            heappush(self._told, entry)
+            heappush(self._reported, entry)
 
 
 def _reports(time: int, level: Level, mark: int | None) -> bool:

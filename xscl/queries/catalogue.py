@@ -7,6 +7,7 @@ constants go in as one shared query.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -303,18 +304,18 @@ class Catalogue:
         since: int,
         around: Level,
         *,
-        asked: bool = False,
+        around_asks: bool = False,
     ) -> Wiring:
         """The wiring of a query, whose sub-queries are subscribed; they go by its consistency, as
-        it does by that of the query `around` it, which may have `asked` for it."""
+        it does by that of the query `around` it, if that asks for one, else of the engine."""
         from xscl.language.level import level_of
         from xscl.queries.wiring import Wiring
 
         own = level_of(dissection.query)
-        level, asked = own or around, asked or own is not None
+        level, asks = own or around, around_asks or own is not None
         inner = tuple(
             self._subscribe(
-                self._wiring(below, stream, since, level, asked=asked),
+                self._wiring(below, stream, since, level, around_asks=asks),
                 below.query.name,
                 since,
                 None,
@@ -324,7 +325,7 @@ class Catalogue:
         feeds = tuple(stream for stream in (internal, dissection.feeds) if stream is not None)
         try:
             of = dissection, feeds, self._cancel, self.schemas.of, inner
-            return Wiring.of(*of, level=level, asked=asked)
+            return replace(Wiring.of(*of, level=level), asked_around=around_asks)
         except BaseException:
             for one in inner:
                 self._unsubscribe(one)

@@ -49,7 +49,7 @@ class Wiring:
     `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
     the subscriptions of its sub-queries, `form` is what its matches have in common; of a pattern
     there is its `pattern`, of an event query its `events`, and the `schemas` of its streams.
-    `level` is its consistency, which it, or a query around it, may have `asked` for.
+    `level` is its consistency, which a query around it may ask for (`asked_around`).
     """
 
     source: Dissection | QuerySource
@@ -61,7 +61,7 @@ class Wiring:
     events: EventQuery | None = None
     schemas: tuple[tuple[str, ...] | None, ...] | None = None
     level: Level = STRONG
-    asked: bool = False
+    asked_around: bool = False
 
     @classmethod
     def of(
@@ -74,28 +74,9 @@ class Wiring:
         source: QuerySource | None = None,
         *,
         level: Level,
-        asked: bool = False,
     ) -> Wiring:
         """That of a query, given its dissection; `schema_of` says what event queries publish to a
-        stream, `level` is the consistency of a query that asks for none, which one around it may
-        have `asked` for."""
-        from xscl.language.level import level_of
-
-        wiring = cls._made(dissection, feeds, cancel, schema_of, inner, source, level)
-        asked = asked or level_of(dissection.query) is not None
-        return replace(wiring, asked=True) if asked else wiring
-
-    @classmethod
-    def _made(
-        cls,
-        dissection: Dissection,
-        feeds: tuple[str, ...],
-        cancel: Callable[[Subscription], None],
-        schema_of: SchemaOf,
-        inner: tuple[Subscription, ...],
-        source: QuerySource | None,
-        level: Level,
-    ) -> Wiring:
+        stream, `level` is the consistency of a query that asks for none."""
         whole = dissection if source is None else source
         compiled: Any = _compiled(dissection, schema_of, level)
         level = level if compiled is None else compiled.level
@@ -144,6 +125,13 @@ class Wiring:
     def dissection(self) -> Dissection:
         """The dissection that its subscriptions have in common."""
         return self.source if isinstance(self.source, Dissection) else self.source.dissection
+
+    @property
+    def asked(self) -> bool:
+        """Whether it, or a query around it, asks for its consistency."""
+        from xscl.language.level import level_of
+
+        return self.asked_around or level_of(self.dissection.query) is not None
 
     def as_read(self, dissection: Dissection) -> Dissection:
         """A dissection of it, or of a query equal to it up to constants, with what it is compiled

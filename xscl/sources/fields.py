@@ -75,15 +75,15 @@ def field_of(value: object, path: str) -> object:
     if isinstance(value, dict) and path in value:
         return value[path]
     steps = [step for step in path.split("/" if "/" in path else ".") if step not in ("", ".")]
-    return _along(value, steps)
+    try:
+        return _along(value, steps)
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
 
 
 def _along(value: object, steps: list[str]) -> object:
     if isinstance(value, list):
-        try:
-            return next((found for one in value if (found := _along(one, steps)) is not None), None)
-        except RecursionError as error:
-            raise ValueError(TOO_DEEP) from error
+        return next((found for one in value if (found := _along(one, steps)) is not None), None)
     if not steps:
         return value
     return _along(value.get(steps[0]), steps[1:]) if isinstance(value, dict) else None

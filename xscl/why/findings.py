@@ -142,8 +142,8 @@ def likeness_of(finding: Finding) -> float:
 def instead(finding: Finding) -> str:
     """What a condition was all but met by, as the end of a sentence."""
     degree = likeness_of(finding)
-    shown = [*(finding.left.shown[:1] if finding.left else ())]
-    shown += finding.right.shown[:1] if finding.right else ()
+    sides = (finding.left, finding.right)
+    shown = [value for side in sides if side is not None for value in side.shown[:1]]
     if not ((finding.near or degree) and len(shown) == 2):
         return ""
     left, right = shown

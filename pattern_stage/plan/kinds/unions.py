@@ -63,7 +63,7 @@ class UnionOperator(Operator):
         found: Channel,
     ) -> None:
         key, number = self._documents[side], None
-        if key is not None and not self._composites:
+        if not (key is None or self._composites):
             number = event[NUMBER]
         if key is not None and (self._composites or number is not None):
             before = known.setdefault(key(event), set())

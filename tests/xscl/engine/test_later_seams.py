@@ -343,12 +343,12 @@ def test_members_whose_names_look_like_attributes(where: str) -> None:
     "reader", ["P/result", "P/result->x JOIN {1 day} P/result->y", "FILTER{k = 'x'}(P)"]
 )
 def test_what_is_taken_back_in_a_step_is_not_final_in_it(reader: str, consistency: str) -> None:
-    told = (
+    reported = (
         "SELECT a.k AS k FROM EVENT SEQ(S a, !T b, S c) WHERE [k] WITHIN 9 s "
         "CONSISTENCY middle PUBLISH P"
     )
     with Engine(lateness=3, consistency=consistency) as engine:
-        engine.subscribe(told, name="told")
+        engine.subscribe(reported, name="reported")
         engine.subscribe(reader, name="j")
         found = engine.publish("S", "<i><k>x</k></i>", id="a", timestamp=1)
         found += engine.publish("S", "<i><k>x</k></i>", id="c", timestamp=3)

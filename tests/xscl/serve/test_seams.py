@@ -226,7 +226,7 @@ def test_declarations_hold_for_queries_that_look_back(name: str | None, tmp_path
 def test_a_polled_feed_has_a_further_stream_as_soon_as_it_is_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The thread that polls has done nothing yet; nor is there room for more feeds."""
+    """The thread that polls has done nothing yet; nor may there be more feeds."""
     monkeypatch.setattr("xscl.serve.feeds._MOST", 1)
     address = "https://feeds.example/f"
     polled = watched_feeds([("S", address)], pytest.fail)
