@@ -72,6 +72,14 @@ def test_spellings_are_one_pattern(number: int) -> None:
     assert _shape(pattern(SPELLINGS[number])) == _shape(pattern(PLAIN))
 
 
+def test_a_name_may_end_in_primes_wherever_it_is_read() -> None:
+    primed = PLAIN.replace("C+ c", "C+ c''").replace("c[", "c''[").replace("c.LEN", "c''.LEN")
+    primed = primed.replace("c''''", "c''")
+    assert repr(_shape(pattern(primed))).replace("c''", "c").replace('"c"', "'c'") == repr(
+        _shape(pattern(PLAIN))
+    )
+
+
 def _shape(source: EventPattern) -> object:
     from xscl.patterns.compile import compile_pattern
 
