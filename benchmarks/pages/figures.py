@@ -25,8 +25,10 @@ Techniques are compared in one run, in processor time, with nothing else running
 shapes count, not events a second. A section names the command that measures it, the commit of the
 product, the day, and how many cores other processes kept busy meanwhile. A statement is *reached*
 if it holds here; where its source is a *goal*, it is this project's own, and where this project
-asks for less than a paper reports, the paper's number is in parentheses. The *floor* is reading
-the same documents and no more: `lxml.etree.fromstring`, or `json.loads`. Measured on
+asks for less than a paper reports, the paper's number is in parentheses; *(goal: …)* behind a
+statement of a paper is what this project asks for, and the verdict is on the paper's number. The
+*floor* is reading the same documents and no more: `lxml.etree.fromstring`, or `json.loads`.
+Measured on
 
 {machines}
 """

@@ -3,6 +3,7 @@ they would use instead, and when that is the better choice."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,26 +14,26 @@ from benchmarks.report import Cell, Table, image_name, number
 
 __all__ = ["write"]
 
-INTRODUCTION = """# Performance
-
-What one core does, from the text of documents to matches, beside three things: the *floor*, which
-reads the same documents and does nothing (`lxml.etree.fromstring` or `json.loads`); the same *by
-hand*, what one would write for exactly these documents and queries; and other engines. Ratios are
-of one run, and should carry over to other machines; rates are of this one. [The book of
-figures](figures.md) has the rest.
-"""
+INTRODUCTION = """\
+{headline} That is from the text of documents to matches, compared with three things: the *floor*,
+which reads the same documents and nothing else (`lxml.etree.fromstring` or `json.loads`); the same
+*by hand*, what one would write for exactly these documents and queries (a join by hand only counts
+its matches); and other engines. Compare ratios, each of which is of one run: rates depend on the
+machine and the data. The table is of the Python API in one process, but for the first row; peers
+are compared with the command `xscl run`. [The book of figures](figures.md) has the rest."""
 
 BETTER = """## When another tool is the better one
 
 - **One look back over what is all there**: DuckDB, or any database. XSCL pays for answering as
   documents come.
-- **A few queries, or many of one form that never change**: a script. One join in dictionaries (*by
-  hand*) takes 100,000 joins of one form as easily as ten, and a step of Bytewax for each query is
-  fast while these are few. XSCL is for queries that other people write, and that come and go.
+- **A few queries that never change**: a script, Bytewax or Pathway. XSCL gains with the number of
+  queries that share work, and is made for queries that other people write, and that come and go.
+  Even 100,000 joins of one form are one join in dictionaries (*by hand*).
 - **A cluster, exactly-once sinks, connectors for everything**: Flink. XSCL's joins and patterns
   run on Spark, but it has no cluster of its own, and few sinks.
-- **Dashboards over numbers**: Flink SQL, Materialize, a time-series database, for what they connect
-  to. XSCL counts and averages over windows, but is made for values that meet between documents.
+- **Dashboards over numbers**: Flink SQL, Materialize or a time-series database, for what they
+  connect to. XSCL counts and averages over windows, but is made for values that meet between
+  documents.
 - **One document at a time** (filters, routing): a rule engine or `jq`. Nothing joins there.
 
 XSCL is the better one where many standing queries, of many people, come and go over the same
@@ -61,17 +62,22 @@ class Job:
     inverse: bool = False
 
 
+JOINS = "user_table"
+"""The section that the jobs are of in which documents are joined."""
+
 JOBS = (
     Job("join feeds: items of real feeds with the same link, written as lines", "a file",
         "user_table", "links, as lines", "a second", "times the floor", "times by hand"),
-    Job("100,000 joins over feed items, all matches read", "5,000 at a time", "user_table",
+    Job("100,000 joins over 50,000 items, matches read in groups", "5,000 at a time", "user_table",
         "items in batches, groups read", "a second", "times the floor", "times by hand"),
-    Job("10,000 joins over feed items", "one by one", "user_table", "items one by one",
-        "a second", "times the floor", "times by hand"),
+    Job("10,000 joins over 50,000 items, matches read in groups", "one by one", "user_table",
+        "items one by one", "a second", "times the floor", "times by hand"),
     Job("a sequence of three events, matches counted", "1,000 at a time", "pattern_speed",
         "three steps", "events/s", "of the floor", inverse=True),
-    Job("10,000 sequences that differ in constants", "1,000 at a time", "pattern_speed",
-        "three steps, alike", "events/s", "of the floor", inverse=True),
+    Job("the same sequence", "one by one", "pattern_speed", "three steps, one by one", "events/s",
+        "of the floor", inverse=True),
+    Job("10,000 sequences that differ in a constant of 10,000 values", "1,000 at a time",
+        "pattern_speed", "three steps, alike", "events/s", "of the floor", inverse=True),
     Job("a total over a sliding window, by group", "1,000 at a time", "pattern_speed", "a total",
         "events/s", "of the floor", inverse=True),
     Job("400,000 event queries, the slowest of five forms", "1,000 at a time", "event_speed", "",
@@ -82,13 +88,42 @@ JOBS = (
 def write(records: Sequence[Record], docs: Path) -> None:
     """Writes the page; its pictures are those of the other page."""
     named = {record.report.name: record for record in records}
-    parts = [INTRODUCTION, _jobs(named), *_pictures(named), *_peers(named), BETTER]
+    rates, jobs = _jobs(named)
+    text = INTRODUCTION.format(headline=_headline(rates))
+    introduction = textwrap.fill(text, 100, break_on_hyphens=False)
+    parts = [f"# Performance\n\n{introduction}\n", jobs, *_pictures(named), *_peers(named), BETTER]
     (docs / "performance.md").write_text("\n".join(parts), encoding="utf-8")
 
 
-def _jobs(named: Mapping[str, Record]) -> str:
+def _headline(rates: Sequence[tuple[Job, float]]) -> str:
+    """The slowest and the fastest of the joins' rates, and of the others'."""
+    joins, others = (
+        sorted(rate for job, rate in rates if (job.section == JOINS) is of_joins)
+        for of_joins in (True, False)
+    )
+    if not joins or not others:
+        return "What one core does."
+    return (
+        f"One core takes {_rounded(joins[0])} to {_rounded(joins[-1])} documents a second under "
+        f"joins, and {_rounded(others[0])} to {_rounded(others[-1])} events a second under "
+        "patterns."
+    )
+
+
+def _rounded(rate: float) -> str:
+    """Two figures of a rate.
+
+    >>> _rounded(16_493.0)
+    '16,000'
+    """
+    return f"{float(f'{rate:.2g}'):,.0f}"
+
+
+def _jobs(named: Mapping[str, Record]) -> tuple[list[tuple[Job, float]], str]:
+    """The rate of each job that was measured, and the table of all."""
     rows = list[tuple[Cell, ...]]()
     used = dict[str, Record]()
+    rates = list[tuple[Job, float]]()
     for job in JOBS:
         cells = _row(named, job)
         if cells is None:
@@ -98,12 +133,13 @@ def _jobs(named: Mapping[str, Record]) -> str:
         floor, hand = (cells[name] if name else None for name in (job.floor, job.hand))
         if job.inverse and isinstance(floor, float):
             floor = 1 / floor
-        rate = cells[job.rate]
-        rate = number(rate) if isinstance(rate, float) else rate
-        rows.append((job.title, job.comes, rate, _times(floor), _times(hand)))
+        rate = float(str(cells[job.rate]).replace(",", ""))
+        rates.append((job, rate))
+        rows.append((job.title, job.comes, number(rate), _times(floor), _times(hand)))
     columns = ("job", "documents come", "a second", "times the floor", "times by hand")
     table = Table(columns, tuple(rows))
-    return f"{table.markdown()}\n\n{_circumstances(list(used.values()))}\n"
+    lacking = "Where there is —, nothing was measured or written by hand."
+    return rates, f"{table.markdown()}\n\n{lacking} {_circumstances(list(used.values()))}\n"
 
 
 def _row(named: Mapping[str, Record], job: Job) -> dict[str, Cell] | None:
@@ -157,8 +193,10 @@ def _peers(named: Mapping[str, Record]) -> Iterator[str]:
             for size, cell, share in zip(columns, cells[2:], shares, strict=True)
             if share is None and cell != "not tried"
         ]
-        lacking = f" — {'; '.join(failed)}; no more was tried." if failed else ""
+        lacking = f" {'; '.join(failed)}; larger numbers were not tried." if failed else ""
         yield (
-            f"## {report.title}\n\n{ratios.markdown()}\n\nXSCL starts in {start}, and takes with "
-            f"its start {took}. All counts agree.{lacking}\n\n{_circumstances([named[name]])}\n"
+            f"## {report.title}\n\nBelow 1, the other engine takes less processor time than XSCL. "
+            "DuckDB answers once, when all is there; the others answer as documents come.\n\n"
+            f"{ratios.markdown()}\n\nXSCL starts in {start}, and takes with its start {took}. All "
+            f"counts agree.{lacking}\n\n{_circumstances([named[name]])}\n"
         )

@@ -354,6 +354,6 @@ def test_the_page_for_users_says_nothing_of_a_reduced_size(tmp_path: Path) -> No
     users = replace(SOME, name="user_table", tables=(Table(columns, rows),))
     performance.write([record(report=users)], tmp_path)
     page = tmp_path / "performance.md"
-    assert "| 10,000 joins over feed items | one by one | 9,000 | 16.7 | 2.95 |" in page.read_text()
+    assert " | one by one | 9,000 | 16.7 | 2.95 |" in page.read_text()
     performance.write([record(report=users, reduced=True)], tmp_path)
     assert "9,000" not in page.read_text()

@@ -75,7 +75,8 @@ def test_killed_watches_hand_each_match_over(server: Server, tmp_path: Path, sin
         "webhook": ("--webhook", server.url("/hook")),
     }
     arguments = (
-        "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--feed", f"R={server.url('/r')}",
+        "watch", "q.xscl", "--feed", f"S={server.url('/s')}",
+        "--feed", f"R={server.url('/r', 'localhost')}",
         "--once", "--allow-private", "--state", "s.duckdb", *hand[sink],
     )  # fmt: skip
 

@@ -171,7 +171,7 @@ class Catalogue:
     ) -> Subscription:
         """Subscribes a query under a name, as `add` does, given what it has in common with
         others."""
-        self.graph.add(wiring.dissection)
+        self.graph.add(wiring.dissection, weak=wiring.level.name == "weak")
         subscription = self._subscribe(wiring, name, since, on_match, place)
         self._by_name[name] = subscription
         if self.levels:
@@ -226,7 +226,8 @@ class Catalogue:
             subscription.active = False
             self._remove_shared(source, subscription)
         else:
-            self.graph.remove(subscription.wiring.dissection)
+            wiring = subscription.wiring
+            self.graph.remove(wiring.dissection, weak=wiring.level.name == "weak")
             self.schemas.remove(subscription)
             self._unsubscribe(subscription)
         return True
@@ -421,7 +422,7 @@ class Catalogue:
             source=shared,
             level=self.levels.default,
         )
-        self.graph.add(dissection)
+        self.graph.add(dissection, weak=shared.wiring.level.name == "weak")
         shared.numbers = self.stages.take_numbers(len(dissection.disjuncts))
         shared.disjuncts = tuple(
             SharedDisjunct(shared, self._constant_table(shared, one))
@@ -444,7 +445,8 @@ class Catalogue:
         if not shared.size:
             for number in shared.numbers:
                 self.stages.release(number)
-            self.graph.remove(shared.dissection)
+            assert shared.wiring is not None
+            self.graph.remove(shared.dissection, weak=shared.wiring.level.name == "weak")
             self.shared.remove(shared)
 
     def _constant_table(self, shared: SharedQuery, disjunct: Disjunct) -> ConstantTable:

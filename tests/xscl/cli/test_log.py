@@ -75,7 +75,7 @@ def test_an_error_is_a_line_of_json(
 def test_a_watch_says_what_came_of_each_fetch(folder: Path) -> None:
     with serving() as server:
         server.site["/s"] = Reply(body=rss(channel="<item><title>a</title></item>"))
-        feeds = [f"S={server.url(path)}" for path in ("/s", "/gone")]
+        feeds = [f"S={server.url('/s')}", f"S={server.url('/gone', 'localhost')}"]
         words = ["watch", "-q", "S/item", "--feeds-db", "f.duckdb", "--allow-private", "--once"]
         words += ["--feed", feeds[0], "--feed", feeds[1], "--log-format", "json"]
         lines = said(xscl(*words, "-v", at=folder).stderr)

@@ -53,7 +53,8 @@ def once(
     server: Server, folder: Path, *more: str, around: Around = quickly
 ) -> subprocess.CompletedProcess[str]:
     return xscl(
-        "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--feed", f"R={server.url('/r')}",
+        "watch", "q.xscl", "--feed", f"S={server.url('/s')}",
+        "--feed", f"R={server.url('/r', 'localhost')}",
         "--once", "--allow-private", *more, at=folder, around=around,
     )  # fmt: skip
 
@@ -219,7 +220,7 @@ def test_feeds_shows_what_is_known(server: Server, folder: Path) -> None:
             xscl("feeds", "q.feeds.duckdb", "--format", "json", at=folder).stdout
         )
     }
-    good, bad = by_feed[server.url("/s")], by_feed[server.url("/r")]
+    good, bad = by_feed[server.url("/s")], by_feed[server.url("/r", "localhost")]
     assert (good["title"], good["items"], good["error"]) == ("News", 1, None)
     assert (bad["items"], bad["failures"]) == (0, 1)
     assert bad["next_fetch"] > good["last_fetch"]

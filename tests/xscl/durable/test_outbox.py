@@ -71,7 +71,7 @@ class Place:
         return [json.loads(line) for line in [*(one.body for one in self.posted), *lines]]
 
     def watch(self, *more: str) -> Result:
-        feeds = (f"S={self.server.url('/s')}", f"R={self.server.url('/r')}")
+        feeds = (f"S={self.server.url('/s')}", f"R={self.server.url('/r', 'localhost')}")
         arguments = ["watch", "q.xscl", "--feed", feeds[0], "--feed", feeds[1], "--allow-private"]
         with quickly():
             done = CliRunner().invoke(cli, [*arguments, *more], standalone_mode=False)

@@ -3,12 +3,14 @@ streams: what was pending is reported once, what was reported is not again."""
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import xscl
+from tests.drawn import DRAW
 
 S = {"revisable": {"S"}}
 MIDDLE = {"consistency": "middle"}
@@ -19,24 +21,28 @@ def said(found: list[xscl.Match]) -> list[tuple[bool, tuple[str, ...]]]:
     return [(isinstance(one, xscl.Retraction), one.documents) for one in found]
 
 
-@pytest.mark.parametrize("retracts", [False, True])
-@pytest.mark.parametrize(
-    ("first", "then", "reported"),
-    [
-        (S, S, False),
-        (S, MIDDLE, False),
-        (S, S | {"consistency": "middle(5 s)"}, False),
-        (S, {"revisable": False}, False),
-        (S, {"revisable": {"X"}}, False),
-        ({}, S, True),
-        ({}, S | MIDDLE, True),
-        (S | MIDDLE, STRONG, True),
-        (S | MIDDLE, MIDDLE, True),
-    ],
-)
-@pytest.mark.parametrize(
-    "query", ["S/i JOIN {1 day} T/i", "SELECT x FROM S/i->x JOIN {1 day} T/i", "S/i PUBLISH P"]
-)
+QUERIES = ["S/i JOIN {1 day} T/i", "SELECT x FROM S/i->x JOIN {1 day} T/i", "S/i PUBLISH P"]
+CHANGES: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
+    (S, S, False),
+    (S, MIDDLE, False),
+    (S, S | {"consistency": "middle(5 s)"}, False),
+    (S, {"revisable": False}, False),
+    (S, {"revisable": {"X"}}, False),
+    ({}, S, True),
+    ({}, S | MIDDLE, True),
+    (S | MIDDLE, STRONG, True),
+    (S | MIDDLE, MIDDLE, True),
+]
+REOPENED = [
+    (*change, retracts, query)
+    for number, (change, retracts) in enumerate(product(CHANGES, [False, True]))
+    for query in (QUERIES if DRAW >= 1 else [QUERIES[number % len(QUERIES)]])
+]
+"""Each change with one query, by `make fuzz` with all."""
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize(("first", "then", "reported", "retracts", "query"), REOPENED)
 def test_a_match_of_a_join_is_reported_once(
     first: dict[str, Any],
     then: dict[str, Any],

@@ -16,6 +16,7 @@ import duckdb
 import pytest
 
 from tests.commands import xscl as run_xscl
+from tests.drawn import turn
 
 COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
 
@@ -84,7 +85,8 @@ def test_a_file_that_lacks_what_was_written_is_refused(folder: Path) -> None:
     assert "out.jsonl is not there" in xscl(*DURABLE, at=folder).stderr
 
 
-@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.drawn
+@pytest.mark.parametrize("older", turn([False, True]))
 def test_a_file_is_one_by_whatever_path(folder: Path, undisturbed: str, older: bool) -> None:
     """Also in a state file of an `older` version, which had each path as it was given."""
     (folder / "sub").mkdir()
@@ -279,7 +281,8 @@ def test_a_dry_run_makes_no_file(folder: Path) -> None:
 # Ends.
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.drawn
+@pytest.mark.parametrize("number", turn([signal.SIGINT, signal.SIGTERM]))
 def test_an_interrupt_finishes_the_batch_and_keeps_the_state(
     folder: Path, number: signal.Signals
 ) -> None:

@@ -32,7 +32,8 @@ def watch(
     server: Server, folder: Path, *more: str, crash: str = ""
 ) -> subprocess.CompletedProcess[str]:
     return xscl(
-        "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--feed", f"R={server.url('/r')}",
+        "watch", "q.xscl", "--feed", f"S={server.url('/s')}",
+        "--feed", f"R={server.url('/r', 'localhost')}",
         "--once", "--allow-private", "--state", "s.duckdb", *more,
         at=folder, environment={**os.environ, "XSCL_CRASH_AT": crash},
     )  # fmt: skip

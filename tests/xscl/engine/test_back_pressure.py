@@ -81,7 +81,7 @@ def documents_of(lines: IO[bytes], *, at_most: int, pause: float = 0.0) -> list[
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("state", turn([(), ("--state", "s.duckdb", "--memory", "64MiB")]))
+@pytest.mark.parametrize("state", turn([("--state", "s.duckdb", "--memory", "64MiB"), ()]))
 def test_standard_output_that_is_read_slowly(folder: Path, state: tuple[str, ...]) -> None:
     written = 0
 
@@ -115,11 +115,11 @@ def test_standard_output_that_is_read_slowly(folder: Path, state: tuple[str, ...
 
 
 def test_a_kill_while_standard_output_is_blocked(folder: Path) -> None:
-    count = 600
+    count = 350
     (folder / "e.jsonl").write_bytes(b"".join(map(event, range(count))))
     run = ("run", "q.xscl", "--events", "e.jsonl", "--batch", str(BATCH), "--state", "s.duckdb")
     found: list[str] = []
-    for read in (150, 200):
+    for read in (100, 120):
         with started(folder, *run) as process:
             assert process.stdout is not None
             found += documents_of(process.stdout, at_most=read)

@@ -3,6 +3,7 @@ select, results that are read on, times that are not over, values that results s
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import xscl
+from tests.drawn import turn
 
 Coming = tuple[str, float, str, object]
 
@@ -180,9 +182,17 @@ def test_a_match_is_reported_once_whatever_a_simultaneous_event_does(level: str)
 COMPETING = "EVENT SEQ(A a, B b) WITHIN 10 OUTPUT NON OVERLAPPING"
 
 
-@pytest.mark.parametrize("state", [False, True])
-@pytest.mark.parametrize("window", ["", "(3 s)"])
-@pytest.mark.parametrize("lateness", [0, 3])
+COMPETITIONS = [*itertools.product(["", "(3 s)"], [0, 3])]
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize(
+    ("state", "window", "lateness"),
+    [
+        *((False, *one) for one in COMPETITIONS),
+        *((True, *one) for one in turn(COMPETITIONS)),
+    ],
+)
 def test_matches_that_compete_are_ordered_by_documents_that_are_there(
     state: bool, window: str, lateness: int, tmp_path: Path
 ) -> None:

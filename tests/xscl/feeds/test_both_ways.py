@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from datasets import FEEDS
+from tests.drawn import DRAW, SEED
 from tests.shared import SHARED, wanting
 from xscl.feeds import CANONICAL, Item, parsing
 from xscl.feeds.entries import channel_feed, entry_item
@@ -78,6 +79,7 @@ def items(read: XmlFeed | WildFeed) -> list[Item]:
     return [entry_item(entry, read.channel, feed, CANONICAL) for entry in read.entries()]
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     ("folder", "least"),
     [(FEEDS, 7), (DATA / "feed-archives", 145), (DATA / "feed-conformance", 3900)],
@@ -89,6 +91,9 @@ def test_both_read_the_same(folder: Path, least: int) -> None:
     count = 0
     for name, body, fast in well_formed(folder):
         count += 1
+        if DRAW < 1 and least > 100 and count % 4 != SEED % 4:
+            # Feedparser reads each fourth of the many, and all by `make fuzz`.
+            continue
         try:
             slow = WildFeed(body, "", None)
         except Unreadable:

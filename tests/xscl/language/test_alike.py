@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.runner import read_cases
+from tests.drawn import seeded, times
 from xscl.language import parse_from, read_from
 from xscl.language.alike import AlikeStatements, Instance
 from xscl.language.parameters import Prepared
@@ -73,11 +74,12 @@ def mutated(text: str, dice: random.Random) -> str:
     return LITERAL.sub(other, text)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("text", [*texts()])
 def test_an_instance_is_what_parsing_in_full_gives(text: str) -> None:
-    dice = random.Random(text)
+    dice = seeded("instances", text)
     similar = AlikeStatements()
-    for again in (text, text, *(mutated(text, dice) for _ in range(6))):
+    for again in (text, text, *(mutated(text, dice) for _ in range(times(6)))):
         expected, errors, following = parse_from(again, 1)
         found, found_errors, found_following = read_from(again, 1, similar)
         assert [str(error) for error in found_errors] == [str(error) for error in errors]

@@ -7,11 +7,11 @@ XSCL_GOLDEN=1 in the environment the texts are written again.
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
 
 import pytest
 
+from tests.drawn import seeded, times
 from xscl.errors import QueryError
 from xscl.language import parse
 
@@ -90,6 +90,7 @@ PIECES = r"""
 """
 
 
+@pytest.mark.drawn
 def test_no_text_causes_a_traceback() -> None:
     odd = [
         "\n",
@@ -102,8 +103,8 @@ def test_no_text_causes_a_traceback() -> None:
         "\U0001f600",
     ]
     pieces = [*PIECES.split(), *odd]
-    chance = random.Random(6)
-    for _ in range(4_000):
+    chance = seeded("texts")
+    for _ in range(times(4_000)):
         text = chance.choice(["", " "]).join(chance.choices(pieces, k=chance.randrange(1, 25)))
         _, errors = parse(text)
         for error in errors:

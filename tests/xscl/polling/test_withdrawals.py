@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.drawn import seeded, times
+from tests.drawn import DRAW, seeded, times
 from tests.xscl.polling.test_poller import Watch
 from tests.xscl.web.loopback import Reply, Server, VirtualClock, rss
 from xscl import Engine
@@ -189,9 +189,18 @@ def test_items_that_came_too_late_are_not_retracted(watch: Watch, server: Server
         poller.stop()
 
 
-@pytest.mark.parametrize("late", [{0}, {1}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}])
-@pytest.mark.parametrize("runs", [1, 2, 4])
-@pytest.mark.parametrize("durable", [False, True])
+LATE = [{0}, {1}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}]
+VERSIONS = [
+    (late, runs, durable)
+    for number, late in enumerate(LATE)
+    for place, (runs, durable) in enumerate(itertools.product([1, 2, 4], [False, True]))
+    if DRAW >= 1 or place % 3 == number % 3
+]
+"""Each set of late versions with two ways, by `make fuzz` with all."""
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize(("late", "runs", "durable"), VERSIONS)
 def test_an_item_of_which_a_version_came_in_time_is_retracted(
     watch: Watch, tmp_path: Path, late: set[int], runs: int, durable: bool
 ) -> None:

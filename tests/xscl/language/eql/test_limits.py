@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.drawn import seeded
+from tests.drawn import seeded, times
 from xscl.language import parse
 from xscl.language.eql.notes import notes
 from xscl.language.syntax import Composition
@@ -60,10 +60,11 @@ def test_what_is_large() -> None:
     assert len(queries) == 4
 
 
+@pytest.mark.drawn
 def test_no_text_causes_a_traceback() -> None:
     dice = seeded("eql texts")
     pieces = PIECES.split()
-    for _ in range(3_000):
+    for _ in range(times(3_000)):
         text = dice.choice(["", " "]).join(dice.choices(pieces, k=dice.randrange(2, 20)))
         queries, errors = parse(text)
         for error in errors:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.drawn import seeded
+from tests.drawn import seeded, times
 from tests.shared import SHARED, needs
 from tests.xscl.language.test_alike import mutated, without_places
 from xscl.language import parse, parse_from
@@ -77,13 +77,14 @@ def test_what_is_the_same_up_to_constants(one: str, other: str, similar: bool) -
 
 
 @needs("conformance")
+@pytest.mark.drawn
 def test_an_instance_is_what_parsing_in_full_gives() -> None:
     dice = seeded("eql instances")
     with (SHARED / "conformance" / "pattern-eql.jsonl").open(encoding="utf-8") as lines:
         for line in lines:
             similar = AlikeStatements()
             text = json.loads(line)["queries"]
-            for again in (text, *(mutated(text, dice) for _ in range(4))):
+            for again in (text, *(mutated(text, dice) for _ in range(times(4)))):
                 expected, errors, _ = parse_from(again, 1)
                 found, found_errors, _ = read_from(again, 1, similar)
                 assert [str(error) for error in found_errors] == [str(error) for error in errors]
