@@ -20,17 +20,32 @@ _LEVEL = re.compile(r"\s*(strong|weak|middle\s*(?:\((?P<window>[^()]*)\))?)\s*",
 class Level(NamedTuple):
     """`strong` reports a match once the watermark has passed what it needs, `middle` immediately,
     and takes back what turns out wrong, `weak` immediately and for good.  `window` (microseconds;
-    None for INF) is how far beyond the watermark `middle` looks."""
+    None for INF) is how far beyond the watermark `middle` looks.  `widened`: before a restart the
+    engine had one that looks less far."""
 
     name: Literal["strong", "middle", "weak"]
     window: int | None = None
+    widened: bool = False
+
+    def is_wider(self, other: Level) -> bool:
+        """Whether it is `middle`, and looks farther beyond the watermark than one that takes time
+        for its matches.
+
+        >>> Level("middle").is_wider(Level("middle", 5)), Level("middle", 5).is_wider(STRONG)
+        (True, True)
+        """
+        if self.name != "middle" or other.name == "weak":
+            return False
+        if other.name == "strong":
+            return True
+        return other.window is not None and (self.window is None or self.window > other.window)
 
     @classmethod
     def of(cls, text: str) -> Level:
         """As it is written; raises XSCLError.
 
-        >>> Level.of("middle(5 s)"), Level.of("middle")
-        (Level(name='middle', window=5000000), Level(name='middle', window=None))
+        >>> Level.of("middle(5 s)").window, Level.of("middle").window
+        (5000000, None)
         >>> print(Level.of("Middle (5 s)"))
         middle(5 s)
         """

@@ -18,7 +18,14 @@ from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.pattern import Pattern
 from xscl.pattern_stage.processor import PatternStage, settled
 from xscl.pattern_stage.revising.group_tails import AutomatonTail, GroupTail
-from xscl.pattern_stage.revising.tails import NEVER, ROUND, Changes, horizon_of
+from xscl.pattern_stage.revising.tails import (
+    NEVER,
+    ROUND,
+    Changes,
+    Window,
+    horizon_of,
+    unbounded,
+)
 
 __all__ = ["Clock", "RevisingStage"]
 
@@ -28,8 +35,8 @@ Clock = Callable[[Iterable[int]], int | None]
 
 class RevisingStage(PatternStage):
     """Patterns and automata under `middle`: `found` has the matches that are new, `withdrawn` those
-    that are no more.  Matches wait for the watermark only where they are more than `window` beyond
-    it (None: none is), and for the clock of their streams.
+    that are no more.  Matches wait for the watermark only where they are more than a `window`
+    beyond it, and for the clock of their streams.
 
     `final` is for automata whose events are numbered without gaps: what is known by that is
     reported for good.
@@ -41,7 +48,7 @@ class RevisingStage(PatternStage):
         identity: Identity = lambda number: number,
         most: int = MOST,
         *,
-        window: int | None = None,
+        window: Window = unbounded,
         clock: Clock = lambda types: None,
         final: bool = False,
     ) -> None:
@@ -245,6 +252,8 @@ class RevisingStage(PatternStage):
             for tail in self._tails.values():
                 tail.follow(watermark)
         self._forget()
+        # The window may be wider from now on.
+        self._due = dict.fromkeys(self._groups)
 
     def _take_again(self, events: Iterable[TypedEvent], watermark: int | None) -> None:
         """As of other stages: the base of a tail follows the events."""
@@ -273,7 +282,7 @@ class RevisingStage(PatternStage):
     def _process(self, tail: GroupTail) -> None:
         """Brings a tail up to where a group reports."""
         mark, clock = self._watermark, self._clock(tail.group.components)
-        horizon = horizon_of(mark, clock, self.window, forks=tail.group.forks)
+        horizon = horizon_of(mark, clock, self.window(), forks=tail.group.forks)
         if horizon is not None:
             follow = self._steps % ROUND == 0 or tail.group.forks
             tail.process(horizon, mark, follow=follow)

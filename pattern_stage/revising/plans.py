@@ -14,7 +14,15 @@ from xscl.pattern_stage.plan.memberships import Membership
 from xscl.pattern_stage.plan.outputs import Output, Outputs, Root
 from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.revising.patterns import Clock
-from xscl.pattern_stage.revising.tails import NEVER, ROUND, Changes, Tail, horizon_of
+from xscl.pattern_stage.revising.tails import (
+    NEVER,
+    ROUND,
+    Changes,
+    Tail,
+    Window,
+    horizon_of,
+    unbounded,
+)
 
 __all__ = ["RevisingPlans"]
 
@@ -74,7 +82,7 @@ class RevisingPlans(EventStage):
         sharable: Mapping[int, int] | Iterable[Iterable[int]] = (),
         most: int = MOST,
         *,
-        window: int | None = None,
+        window: Window = unbounded,
         clock: Clock = lambda types: None,
         layout: Layouts | None = None,
     ) -> None:
@@ -140,7 +148,7 @@ class RevisingPlans(EventStage):
         self._steps += 1
         tail, mark = self._tail, self._watermark
         clock = self._clock({one for of in self._types.values() for one in of})
-        horizon = horizon_of(mark, clock, self._window, forks=True)
+        horizon = horizon_of(mark, clock, self._window(), forks=True)
         follow = self._steps % ROUND == 0
         if horizon is not None and (tail.events or tail.again or tail.standing or follow):
             tail.process(horizon, mark, follow=follow)

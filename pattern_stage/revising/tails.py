@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 from xscl.pattern_stage.bounds import epochs
 from xscl.pattern_stage.layouts import END, NUMBER, TypedEvent
 
-__all__ = ["NEVER", "ROUND", "Changes", "Tail", "horizon_of"]
+__all__ = ["NEVER", "ROUND", "Changes", "Tail", "Window", "horizon_of", "unbounded"]
 
 NEVER = -(1 << 63)
 """A time before all events."""
@@ -27,6 +27,9 @@ ROUND = 256
 """After so many steps all bases follow the watermark, and drop what has expired."""
 
 Found = TypeVar("Found")
+
+Window = Callable[[], int | None]
+"""How far beyond the watermark one looks now; None: to the newest event."""
 
 _FEW = 16
 """The base stays where it is while so many events are behind the watermark."""
@@ -271,6 +274,10 @@ class Tail(ABC, Generic[Found]):
         finally:
             self._load(saved)
             self.taken = taken
+
+
+def unbounded() -> None:
+    """The window in which one looks to the newest event."""
 
 
 def horizon_of(

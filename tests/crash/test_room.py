@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from subprocess import CompletedProcess
+from unittest import mock
 
 import pytest
 
@@ -122,21 +123,32 @@ def test_a_full_disk(middle: Undisturbed, disk: Path) -> None:
     continues(middle, disk)
 
 
+@contextmanager
+def written_at(size: int) -> Iterator[None]:
+    """The log is written to the file whenever it has so many bytes."""
+    with mock.patch("xscl.durable.state_file._CHECKPOINT", size):
+        yield
+
+
 def test_a_disk_that_is_full_when_the_log_is_written_to_the_file(disk: Path) -> None:
-    """Which is done whenever the log has 64 MB."""
     folder = disk.parent
     (folder / "q.xscl").write_text("-- name: pair\nS//a->x FOLLOWED BY {x = y} S//a->y")
     random_ = random.Random(8)
     with open(folder / "e.jsonl", "w") as events:
         for number in range(180):
-            xml = f"<d><a>{number // 2}</a><t>{random_.randbytes(250_000).hex()}</t></d>"
+            xml = f"<d><a>{number // 2}</a><t>{random_.randbytes(62_500).hex()}</t></d>"
             events.write(json.dumps({"id": f"d{number}", "timestamp": number, "xml": xml}) + "\n")
     run = ("run", "q.xscl", "--events", "e.jsonl", "--batch", "10", "-o", "out.jsonl")
     run = (*run, "--state", "disk/s.duckdb")
-    make_space(disk, "90m")
-    failed(xscl(*run, at=folder), "s.duckdb cannot be written", "No space left on device")
-    make_space(disk, "250m")
-    done = xscl(*run, at=folder)
+    make_space(disk, "23m")
+    around = partial(written_at, 16 << 20)
+    failed(
+        xscl(*run, at=folder, around=around),
+        "s.duckdb cannot be written",
+        "No space left on device",
+    )
+    make_space(disk, "64m")
+    done = xscl(*run, at=folder, around=around)
     assert done.returncode == 0, done.stderr
     lines = (folder / "out.jsonl").read_text().splitlines()
     pairs = [json.loads(line)["documents"] for line in lines]

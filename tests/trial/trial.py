@@ -89,7 +89,7 @@ STEPS = (
             "query 'pattern' found nothing: ",
             "no document of R had `parcle`; did you mean `parcel`?",
             "1 more query found nothing",
-            "20,000 documents, 0 skipped, 0 matches",
+            "6,000 documents, 0 skipped, 0 matches",
         ),
     ),
     Step(
@@ -105,7 +105,7 @@ STEPS = (
     ),
     Step(
         ("why", "-q", JOIN, *ROWS),
-        ("returned: 20,000 documents", "[event = 'returned']"),
+        ("returned: 6,000 documents", "[event = 'returned']"),
     ),
     Step(
         ("why", "-q", JOIN, *ROWS, "e1", "e2"),

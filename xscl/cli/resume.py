@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from xscl.cli.queries import QueryText, subscribe
-from xscl.errors import DocumentError, QueryStopped
+from xscl.errors import DocumentError, QueryError, QueryStopped
 
 if TYPE_CHECKING:
+    from xscl.durable.plan import Plan
     from xscl.engine import Engine
     from xscl.matches.match import Match
 
-__all__ = ["check_dry_run", "open_engine", "show_plan", "take_queries"]
+__all__ = ["check_dry_run", "open_engine", "plan_of", "show_plan", "take_queries"]
 
 Say = Callable[[str], object]
+Errors = dict[str, list[QueryError]]
 
 
 def check_dry_run(state: str | None, *, dry_run: bool) -> None:
@@ -72,12 +74,29 @@ def show_plan(
     """Reports which queries would continue, start and stop; returns 2 if some text is wrong."""
     from xscl.engine import Engine
 
-    plan = engine.plan((one.text, one.tables) for one in texts)
+    plan, _ = plan_of(engine, texts)
     for line in plan.lines(looking_back=looking_back):
         say(line)
     # What is wrong is reported as by a run, but nothing is subscribed.
     with Engine() as looking:
         return 2 if subscribe(looking, texts)[0] else 0
+
+
+def plan_of(engine: Engine, texts: Sequence[QueryText]) -> tuple[Plan, Errors]:
+    """The plan for some texts, and the errors of queries, by name, that are seen only when these
+    are subscribed, as that of a missing parameter is: what such a query was continues."""
+    from xscl.engine import Engine
+
+    plan = engine.plan((one.text, one.tables) for one in texts)
+    if not (plan.changed or plan.stopping):
+        return plan, {}
+    errors: Errors = {}
+    with Engine() as looking:
+        for one in texts:
+            for error in looking.load_good(one.text, tables=one.tables)[1]:
+                errors.setdefault(error.query, []).append(error)
+    spared = {name: errors[name] for name in plan.changed if name in errors}
+    return (plan.sparing(spared) if errors else plan), spared
 
 
 def take_queries(
@@ -88,7 +107,7 @@ def take_queries(
     what the state retains, and what they found is returned, too."""
     if engine.keeper is None:
         return subscribe(engine, texts)
-    plan = engine.plan((one.text, one.tables) for one in texts)
+    plan, errors = plan_of(engine, texts)
     if engine.subscriptions:
         for line in plan.lines(looking_back=looking_back):
             say(line)
@@ -97,4 +116,4 @@ def take_queries(
     with engine.transaction():
         for name in (*plan.changed, *plan.stopping):
             engine.cancel(name)
-        return subscribe(engine, texts, frozenset(back))
+        return subscribe(engine, texts, frozenset(back), errors)

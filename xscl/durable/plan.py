@@ -7,7 +7,7 @@ pen must not cost what a query has seen, nor what those behind it have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xscl.counts import counted
@@ -30,6 +30,13 @@ class Plan:
     starting: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     stopping: list[str] = field(default_factory=list)
+
+    def sparing(self, wrong: Container[str]) -> Plan:
+        """The plan where some queries, given by name, can be read but not subscribed: what they
+        were continues, and so does what is not there any more."""
+        spared = [name for name in self.changed if name in wrong]
+        changed = [name for name in self.changed if name not in wrong]
+        return Plan([*self.continuing, *spared, *self.stopping], self.starting, changed)
 
     def lines(self, *, looking_back: bool = False) -> Iterator[str]:
         """The plan in words, where new queries look back at what is retained or do not."""

@@ -168,7 +168,7 @@ class History:
         What was reported `before` is not again."""
         self._follow_queries()
         if self._patterns.timed:
-            self._queries.levels.went_over(before.revisable)
+            self._queries.levels.went_over(before.revisable, before.level)
             self.renew_patterns(remembered)
             self._patterns.recall(saved, self._intake.flushed)
         derived = self._queries.stages.derived

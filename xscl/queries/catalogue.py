@@ -379,7 +379,13 @@ class Catalogue:
             since = max(since, 0)
             self.stages.register(number, subscription, name, disjunct, since, sole_disjunct=sole)
         if wiring.pattern is not None:
-            self.levels.add(numbers[0], wiring.pattern, max(since, 0), feeding=bool(wiring.feeds))
+            self.levels.add(
+                numbers[0],
+                wiring.pattern,
+                max(since, 0),
+                feeding=bool(wiring.feeds),
+                by_default=not wiring.asked,
+            )
             from xscl.queries.levels.pattern_rows import PatternReading
 
             reading = PatternReading(wiring.pattern, self.patterns.nodes.node)

@@ -29,8 +29,8 @@ _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", 
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 
 _MEMBERS = (
-    *("id", "query", "stream", "time", "documents", "streams", "nodes", "bindings", "values"),
-    *("result", "retract", "match"),
+    *("id", "query", "stream", "time", "documents", "streams", "nodes", "variables", "start"),
+    *("bindings", "values", "result", "retract", "match"),
 )
 """What a body may name: the members of a match, the id of one that is taken back, which has no
 other members than its query and stream, and all of it."""

@@ -3,6 +3,8 @@ streams: what was pending is reported once, what was reported is not again."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,14 +12,14 @@ from typing import Any
 import pytest
 
 import xscl
-from tests.drawn import DRAW
+from tests.drawn import DRAW, some_of
 
 S = {"revisable": {"S"}}
 MIDDLE = {"consistency": "middle"}
 STRONG = {"consistency": "strong"}
 
 
-def said(found: list[xscl.Match]) -> list[tuple[bool, tuple[str, ...]]]:
+def shown(found: list[xscl.Match]) -> list[tuple[bool, tuple[str, ...]]]:
     return [(isinstance(one, xscl.Retraction), one.documents) for one in found]
 
 
@@ -57,7 +59,7 @@ def test_a_match_of_a_join_is_reported_once(
         engine.subscribe(query)
         found = engine.publish("S", "<i/>", id="a", timestamp=1)
         found += engine.publish("T", "<i/>", id="b", timestamp=2)
-    assert said(found) == [(False, expected)] * reported
+    assert shown(found) == [(False, expected)] * reported
     with xscl.Engine(state, **then) as engine:
         if retracts and then.get("revisable", {"S"}) == {"S"}:
             # Before any other step: what was reported only provisionally is taken back.
@@ -66,7 +68,7 @@ def test_a_match_of_a_join_is_reported_once(
         else:
             found = engine.publish("U", "<i/>", id="u", timestamp=3) + engine.flush()
             again = [(False, expected)] * (not reported)
-        assert said(found) == again
+        assert shown(found) == again
 
 
 @pytest.mark.parametrize(
@@ -121,3 +123,68 @@ def test_a_document_without_rows_that_a_pattern_holds_is_in_no_match(tmp_path: P
         assert [(one.query, one.documents) for one in found] == [("q1", ("n", "new"))]
         found = engine.publish("U", "<i/>", id="u", timestamp=7_202)
         assert sorted(one.documents for one in found) == [("new", "u"), ("old", "u")]
+
+
+WAITING = {
+    "pattern": "EVENT SEQ(A a, !C c, B b) WITHIN 1 h",
+    "another": "EVENT SEQ(A a, !C c, B b) WHERE [k] WITHIN 1 h",
+    "rivals": "EVENT SEQ(A a, !C c, B b) WITHIN 1 h OUTPUT NON OVERLAPPING",
+    "event query": "SELECT v FROM A NEXT{$1.k = $2.k} B",
+    "total": "SELECT SUM(v) AS n FROM A GROUP BY k",
+    "EQL": "SELECT * FROM (A x; B y) WHERE (x, y) OCCURS WITHIN 1 h",
+    "automaton": "AUTOMATON "
+    '{"events": {"a": "A", "b": "B"}, "within": "1 h", "final": ["end"], "arcs": ['
+    '{"from": "begin", "to": "on", "event": "a"}, {"from": "on", "to": "end", "event": "b"}]}',
+}
+LEVELS = ["strong", "middle(5 s)", "middle(30 s)", "middle"]
+WIDENED = [
+    (name, before, then)
+    for name in WAITING
+    for at, before in enumerate(LEVELS)
+    for then in LEVELS[at + 1 :]
+]
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("steps", [True, False])
+@pytest.mark.parametrize(("name", "before", "then"), some_of(WIDENED, 16, "widened"))
+def test_what_waited_is_reported_once_where_matches_are_reported_earlier(
+    name: str, before: str, then: str, steps: bool, tmp_path: Path
+) -> None:
+    """By the next step; of the same engine, with queries that ask for what is the default then."""
+    state = tmp_path / "s.duckdb"
+    feed = [("A", 1, "a"), ("A", 2, "x"), ("B", 20, "b"), ("B", 50, "c"), ("A", 51, "d")]
+    options: dict[str, Any] = {"lateness": 40, "revisable": {"A", "B"}}
+    said: dict[str, str] = {}
+    by_default, asking = Counter[str](), Counter[str]()
+
+    def take(matches: Sequence[xscl.Match]) -> None:
+        for one in matches:
+            if not one.retracts:
+                said[one.id] = f"{one.time} {one.documents} {one.result}"
+            of = by_default if one.query == "default" else asking
+            of[said[one.id]] += -1 if one.retracts else 1
+
+    with xscl.Engine(state, consistency=before, **options) as engine:
+        engine.subscribe(WAITING[name], name="default")
+        text = WAITING[name]
+        if name == "automaton":
+            text = text.replace('"within"', f'"consistency": "{then}", "within"')
+        else:
+            text = f"{text} CONSISTENCY {then}"
+        engine.subscribe(text, name="asking")
+        for stream, time, id in feed:
+            take(engine.publish(stream, {"k": 1, "v": time}, id=id, timestamp=time))
+    if steps:
+        # Twice without a step between.
+        xscl.Engine(state, consistency=then).close()
+    with xscl.Engine(state, consistency=then) as engine:
+        take(engine.publish("U", {}, id="u", timestamp=51))
+        assert by_default == asking
+        take(engine.publish("B", {"k": 1, "v": 52}, id="e", timestamp=52))
+        assert by_default == asking
+        take(engine.flush())
+        assert by_default == asking
+        take(engine.advance(10_000))
+        assert by_default == asking
+        assert min(asking.values()) >= 0

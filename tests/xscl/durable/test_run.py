@@ -259,6 +259,35 @@ def test_a_slip_in_the_text_costs_a_query_nothing(folder: Path) -> None:
     assert "expected" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("slip", "problem"),
+    [
+        ("S//a->x[k = :key] FOLLOWED BY {x = y, 200} S//b->y", "has no value"),
+        ("SELECT COUNT(*) AS n FROM S NEXT (SELECT a, nine FROM (SELECT a FROM S))", "nine"),
+        ("S//a->x FOLLOWED BY {x = y, 200} S//b->y PUBLISH S", "cycle"),
+    ],
+)
+def test_what_is_wrong_with_a_query_only_as_it_is_subscribed_costs_it_nothing(
+    folder: Path, slip: str, problem: str
+) -> None:
+    (folder / "e.jsonl").write_text(events(range(200)))
+    assert xscl(*DURABLE, at=folder).returncode == 0
+    (folder / "q.xscl").write_text(f"-- name: pair\n{slip}")
+    dry = xscl(*DURABLE, "--dry-run", at=folder)
+    assert (dry.returncode, dry.stdout.splitlines()) == (2, ["2 queries as before: pair, chain"])
+    with open(folder / "e.jsonl", "a") as file:
+        file.write(events(range(200, 240)))
+    before = (folder / "out.jsonl").read_text()
+    for done in (dry, xscl(*DURABLE, at=folder)):
+        assert done.returncode == 2
+        assert problem in done.stderr
+        assert "taken" not in done.stderr
+    found = (folder / "out.jsonl").read_text()[len(before) :].splitlines()
+    assert {json.loads(line)["query"] for line in found} == {"pair", "chain"}
+    (folder / "q.xscl").write_text(QUERIES)
+    assert "2 queries as before: pair, chain" in xscl(*DURABLE, at=folder).stderr
+
+
 def test_a_dry_run_changes_nothing(folder: Path) -> None:
     """Neither the lateness, nor which streams may change, nor the consistency."""
     assert xscl(*RUN[:4], "--state", "s.duckdb", at=folder).returncode == 0

@@ -17,7 +17,9 @@ def ingest(spark: SparkSession, *options: str, proxy: str | None = None, code: i
     environment = {"http_proxy": proxy or "", "no_proxy": "" if proxy else "*"}
     # Names that only the proxy knows are looked up in vain: once, and not for long.
     environment |= {"RES_OPTIONS": "attempts:1 timeout:1 ndots:1", "LOCALDOMAIN": "."}
-    with mock.patch.dict(spark.sparkContext.environment, environment):
+    # That a job has ended is seen soon.
+    tick = mock.patch("xscl.cli.spark_jobs.running._TICK", 0.05)
+    with mock.patch.dict(spark.sparkContext.environment, environment), tick:
         done = CliRunner().invoke(
             cli, ["ingest", *options], standalone_mode=False, catch_exceptions=False
         )

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
@@ -18,9 +19,11 @@ __all__ = ["events", "rows", "run_join"]
 
 def run_join(*options: str, code: int = 0) -> Result:
     """Runs the command to its end, which is this."""
-    done = CliRunner().invoke(
-        cli, ["join", *options], standalone_mode=False, catch_exceptions=False
-    )
+    # That the job has ended is seen soon.
+    with mock.patch("xscl.cli.spark_jobs.running._TICK", 0.05):
+        done = CliRunner().invoke(
+            cli, ["join", *options], standalone_mode=False, catch_exceptions=False
+        )
     assert done.return_value == code, done.stderr
     return done
 

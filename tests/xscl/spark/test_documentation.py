@@ -16,10 +16,10 @@ from xscl import samples
 from xscl.cli.ingest import ingest
 from xscl.cli.joining.run import run as join
 from xscl.cli.main import cli
-from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.columns import ITEMS
 from xscl.spark.ingestion.feed_options import FeedOptions
-from xscl.spark.ingestion.jobs import start_fetch, start_items
+from xscl.spark.ingestion.feed_source import FeedSource
+from xscl.spark.ingestion.jobs import items_of
 
 PAGE = (Path(__file__).parents[3] / "docs" / "spark.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -37,13 +37,9 @@ def test_python_examples_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(samples.FEEDS, "feeds")
-    archive = Archive.at("archive")
-    options = FeedOptions((str(tmp_path / "feeds"),), spool=archive.local).written()
-    start_fetch(spark, archive, options, trigger=None).awaitTermination()
-    listed: list[object] = []
-    for _ in range(2):  # The second has nothing to do.
-        start_items(spark, archive, trigger=None, on_batch=listed.append).awaitTermination()
-    assert len(listed) == 1
+    spark.dataSource.register(FeedSource)
+    bodies = spark.read.format("feed").load(str(tmp_path / "feeds"))
+    items_of(bodies).write.parquet(str(tmp_path / "archive/items/batch=0"))
     here = str(tmp_path)
     names: dict[str, object] = {"spark": spark}
     for block in blocks("python"):

@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -278,7 +279,10 @@ def test_middle_is_strong_in_a_batch_and_refused_in_a_stream() -> None:
         streamed(middle, events, 2, random.Random(3))
 
 
-def test_a_query_that_needs_too_much_is_reported_and_the_others_stay() -> None:
+def test_a_query_that_needs_too_much_is_reported_and_the_others_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("xscl.spark.joins.plan.Engine", partial(xscl.Engine, most_matches=10_000))
     events: list[Event] = [
         {"stream": "S", "id": str(n), "timestamp": n, "json": {"v": n}} for n in range(40)
     ]

@@ -79,12 +79,15 @@ RISES = "SELECT b.p - a.p AS up FROM PATTERN SEQ(Trade a, Trade b) WHERE [s] AND
 
 def test_rows_of_a_table_are_documents(spark: SparkSession) -> None:
     rises = {"t0": "2", "t1": "3", "t2": "4"}
-    for stream in ("Trade", F.lit("Trade")):
-        table = documents(trades(spark), stream, id="key", timestamp="at", document="trade")
-        found = run(table, RISES).collect()
-        assert {row.documents[0]: json.loads(row.result)["up"] for row in found} == {
-            first: int(up) for first, up in rises.items()
-        }
+    by_name, by_column = (
+        documents(trades(spark), stream, id="key", timestamp="at", document="trade")
+        for stream in ("Trade", F.lit("Trade"))
+    )
+    assert by_column.collect() == by_name.collect()
+    found = run(by_name, RISES).collect()
+    assert {row.documents[0]: json.loads(row.result)["up"] for row in found} == {
+        first: int(up) for first, up in rises.items()
+    }
     flat = trades(spark).select("key", "at", "trade.*")
     of_columns = run(documents(flat, "Trade", id="key", timestamp="at"), RISES)
     assert {row.documents[0] for row in of_columns.collect()} == {*rises}

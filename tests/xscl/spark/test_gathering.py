@@ -509,7 +509,7 @@ def test_killed_at_any_moment_nothing_is_remembered_that_is_not_spooled(
     urls = [server.url(path) for path in paths]
     command = [sys.executable, "-c", GATHER, "some moment", str(place.folder), "0", *urls]
     moments = random.Random(7)
-    for _ in range(3):
+    for _ in range(2):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "saved\n"

@@ -31,6 +31,10 @@ def fetched(spark: SparkSession, archive: Archive, source: Path, guid: str) -> N
         os.utime(file, (time.time() - 2 * DAY,) * 2)
 
 
+def killed(batch: Batch) -> None:
+    raise RuntimeError("killed")
+
+
 def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) -> None:
     archive = Archive.at(str(tmp_path / "archive"))
     fetch = partial(fetched, spark, archive, tmp_path / "feed.xml")
@@ -46,6 +50,10 @@ def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) ->
     assert clear_landing(spark, archive, 3 * DAY) == 0
     assert clear_landing(spark, archive, DAY) == 1
     assert read_status(archive).unread == 1
+    # A batch that is not finished is made again of the same files.
+    with pytest.raises(StreamingQueryException):
+        start_items(spark, archive, trigger=None, on_batch=killed).awaitTermination()
+    assert clear_landing(spark, archive, DAY) == 0
     items()
     assert clear_landing(spark, archive, DAY) == 1
     assert not list(Path(archive.landing).glob("*.parquet"))
@@ -54,23 +62,3 @@ def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) ->
     status = read_status(archive)
     assert (status.items, status.dead, status.unread) == (2, 0, 0)
     assert (status.fetched, status.landed) == (2, 2)
-
-
-def test_what_an_unfinished_batch_reads_is_kept(spark: SparkSession, tmp_path: Path) -> None:
-    """It is made again of the same files."""
-    archive = Archive.at(str(tmp_path / "archive"))
-    fetch = partial(fetched, spark, archive, tmp_path / "feed.xml")
-    made: list[Batch] = []
-
-    def killed(batch: Batch) -> None:
-        raise RuntimeError("killed")
-
-    fetch("one")
-    start_items(spark, archive, trigger=None, on_batch=made.append).awaitTermination()
-    fetch("two, and longer")
-    with pytest.raises(StreamingQueryException):
-        start_items(spark, archive, trigger=None, on_batch=killed).awaitTermination()
-    assert clear_landing(spark, archive, DAY) == 1
-    start_items(spark, archive, trigger=None, on_batch=made.append).awaitTermination()
-    assert read_status(archive).items == 2
-    assert clear_landing(spark, archive, DAY) == 1

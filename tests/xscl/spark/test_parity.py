@@ -24,7 +24,7 @@ from xscl.spark.ingestion.jobs import start_fetch, start_items
 from xscl.times import from_timestamp
 
 ARCHIVES = SHARED / "data" / "feed-archives"
-FEEDS, ITEMS = 200, 3_200
+FEEDS, ITEMS = 80, 1_600
 
 Row = dict[str, Any]
 

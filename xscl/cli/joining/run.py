@@ -143,8 +143,9 @@ def run(options: Options) -> int:
             run_jobs([query], stopped, tick)
             job.look(query)
         report.close()
-    failed = report.stopped or (options.once and report.fruitless)
-    return stopped.code(service=not options.once) if stopped.is_set() else int(failed)
+    if report.stopped or (options.once and report.fruitless and not stopped.is_set()):
+        return 1
+    return stopped.code(service=not options.once) if stopped.is_set() else 0
 
 
 def _source(items: str | None, events: str | None) -> Source:

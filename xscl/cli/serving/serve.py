@@ -33,7 +33,7 @@ from xscl.cli.options import (
     wrong_usage,
 )
 from xscl.cli.queries import QueryText, read_texts, subscribe
-from xscl.cli.resume import open_engine
+from xscl.cli.resume import open_engine, plan_of
 from xscl.cli.settings.given import CONFIG, Configured
 from xscl.counts import counted
 from xscl.durable.polled import PolledFeeds
@@ -113,7 +113,12 @@ class Options(Polling):
     max_queries: Annotated[int, _number(10_000, "How many queries there may be.")]
     max_readers: Annotated[int, _number(1_000, "How many may read events at one time.")]
     keep_matches: Annotated[
-        int, _number(100_000, "How many of the newest matches are retained for later requests.")
+        int,
+        _number(
+            100_000,
+            "How many of the newest matches are retained for later requests; without --state, in "
+            "at most 64 MiB.",
+        ),
     ]
     revisable: Revisable
     consistency: Consistency
@@ -263,11 +268,11 @@ def _feeds(options: Options, service: Service, added: list[tuple[str, str]]) -> 
 def _take_queries(engine: Engine, texts: Sequence[QueryText]) -> int:
     """Subscribes the queries of files in addition to those of the state, and again where one has
     changed; prints and counts the errors."""
-    plan = engine.plan((one.text, one.tables) for one in texts)
+    plan, errors = plan_of(engine, texts)
     with engine.transaction():
         for name in plan.changed:
             engine.cancel(name)
-        return subscribe(engine, texts)[0]
+        return subscribe(engine, texts, known=errors)[0]
 
 
 def _gate(options: Options) -> Gate:

@@ -64,18 +64,22 @@ class Levels:
         self.hurried: set[PatternQuery | EventQuery] = set()
         """Those that go in order since their stage was made again, and reported immediately before:
         what they read has become revisable."""
+        self._streams: tuple[int, set[str]] = -1, set()
+        """The streams that are read, as of a version."""
         self.changed: dict[int, tuple[Arcs, str | None]] = {}
         """The arcs of automata that have changed, and their text once somebody has asked."""
 
     def __bool__(self) -> bool:
         return bool(self.patterns or self.events)
 
-    def add(self, number: int, compiled: TimedQuery, since: int, *, feeding: bool) -> None:
-        """Takes in a pattern that sees the documents from number `since` on, and may be `feeding`
-        a stream; `place` sets its level."""
+    def add(
+        self, number: int, compiled: TimedQuery, since: int, *, feeding: bool, by_default: bool
+    ) -> None:
+        """Takes in a pattern that sees the documents from number `since` on, may be `feeding` a
+        stream, and has the consistency of the engine `by_default`; `place` sets its level."""
         types = tuple(tuple(map(self.types.take, blocks)) for blocks in compiled.blocks)
         asked = compiled.level or STRONG
-        pattern = PatternQuery(compiled, types, since, feeding, asked)
+        pattern = PatternQuery(compiled, types, since, feeding, asked, by_default)
         self.patterns[number] = pattern
         self._unplaced[pattern] = [partial(self._add, number, pattern)]
 
@@ -358,16 +362,12 @@ class Levels:
 
     @property
     def clocked(self) -> dict[str, int]:
-        """The clocks that matches go by which may be taken back, or changes of arcs."""
-        some: list[PatternQuery | EventQuery] = [
-            one
-            for one in self.patterns.values()
-            if one.asked.name == "middle" or one.compiled.dynamic
-        ]
-        some += [one for one in self.events if one.asked.name == "middle"]
-        streams = {kind.stream for one in some for kind in one.types}
+        """The clocks of what patterns and event queries read: matches go by them that may be taken
+        back, or might after another start, and changes of arcs."""
         clocks = self.stages.clocks
-        return {one: clocks[one] for one in sorted(streams & clocks.keys())}
+        if self._streams[0] != self.version:
+            self._streams = self.version, {kind.stream for kind in self.types}
+        return {one: clocks[one] for one in sorted(self._streams[1] & clocks.keys())}
 
     def _add(self, number: int, pattern: PatternQuery) -> None:
         controller = self.controller(pattern)
@@ -401,12 +401,19 @@ class Levels:
             now = now or before
         query.in_order = now
 
-    def went_over(self, revisable: Container[str]) -> None:
-        """Before a restart these streams were revisable."""
+    def went_over(self, revisable: Container[str], level: Level) -> None:
+        """Before a restart these streams were revisable, and this was the consistency of queries
+        that ask for none."""
         some: list[PatternQuery | EventQuery] = [*self.patterns.values(), *self.events]
         for query in some:
             if _reports_at_once(query):
                 query.in_order = any(one.stream in revisable for one in query.types)
+        if self.default.is_wider(level):
+            self.stages.before = level
+            by_default = [one for one in self.patterns.values() if one.by_default]
+            of_events = {query for query, one in self.members() if not one.wiring.asked}
+            for query in (*by_default, *of_events):
+                query.asked = self.default._replace(widened=True)
 
     def may_change(self, types: Iterable[EventType]) -> bool:
         """Whether any event of some types may be retracted."""

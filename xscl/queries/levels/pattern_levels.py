@@ -87,7 +87,8 @@ class PatternLevels:
             memories = self._without(intake.freed, memories)
         for level in self.levels.all:
             for controller in level.of_patterns:
-                controller.rebuild(intake.watermark, intake.flushed, memories)
+                with self.levels.stages.as_before():
+                    controller.rebuild(intake.watermark, intake.flushed, memories)
         for number, pattern in self.levels.patterns.items():
             if pattern in self.levels.hurried:
                 placed_on = self.levels.controller(pattern)
@@ -221,7 +222,8 @@ class PatternLevels:
         # What readers ask for has its place in events, too.
         _ = self.readers
         numbers = {member.name: member.order for _, member in levels.members()}
-        recall(saved, levels.plans(), numbers.get, levels.types, self.nodes, flushed)
+        with levels.stages.as_before():
+            recall(saved, levels.plans(), numbers.get, levels.types, self.nodes, flushed)
         for query, member in levels.members() if levels.hurried else ():
             if query in levels.hurried:
                 levels.plan(query, member.order).stage.report_early({member.order: None})
@@ -303,6 +305,7 @@ class PatternLevels:
         for level in self.levels.all if self.timed else ():
             _ = self.readers
             yield level.step(watermark, ended=ended)
+        self.levels.stages.before = None
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a witness of a spine can be reached."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from xscl.consistency import STRONG, Level
@@ -43,6 +44,10 @@ class Stages:
         self._measured: MeasuredRates | None = None
         self.clocks: Mapping[str, int] = {}
         """The newest time of a document of each stream."""
+        self.before: Level | None = None
+        """What the consistency of the engine was before a restart that has widened it, until a step
+        reports what waited then."""
+        self._as_before = False
         self._stream_of: dict[int, str] = {}
         """By type."""
         self._alike: dict[int, int] = {}
@@ -61,6 +66,28 @@ class Stages:
                     first = self._first.setdefault(streams, one.number)
                     self._alike.setdefault(one.number, first)
 
+    @contextmanager
+    def as_before(self) -> Iterator[None]:
+        """Stages look as far beyond the watermark as they did before: what they find is known."""
+        self._as_before = True
+        try:
+            yield
+        finally:
+            self._as_before = False
+
+    def _window(self, level: Level) -> Callable[[], int | None]:
+        """How far beyond the watermark a stage of a level looks now."""
+        if not level.widened:
+            return lambda: level.window
+
+        def window() -> int | None:
+            before = self.before if self._as_before else None
+            if before is None:
+                return level.window
+            return 0 if before.name == "strong" else before.window
+
+        return window
+
     def of_patterns(self) -> PatternStage:
         """A new stage for patterns that report each match for good."""
         from xscl.pattern_stage.processor import PatternStage
@@ -77,7 +104,7 @@ class Stages:
             self.without & SWITCHES,
             self._identity,
             self._most,
-            window=level.window,
+            window=self._window(level),
             clock=self._clock,
             final=level == STRONG,
         )
@@ -124,7 +151,7 @@ class Stages:
             self.without & SWITCHES,
             alike,
             self._most,
-            window=level.window,
+            window=self._window(level),
             clock=self._clock,
             layout=layout,
         )
