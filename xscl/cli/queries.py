@@ -172,7 +172,9 @@ def subscribe(
     found: list[Match] = []
     for one in texts:
         added, errors = engine.load_good(one.text, tables=one.tables, history=looking_back)
-        for error in chain.from_iterable(known.get(error.query, [error]) for error in errors):
+        spared = dict.fromkeys(error.query for error in errors if error.query in known)
+        others = (error for error in errors if error.query not in known)
+        for error in chain(others, *(known[name] for name in spared)):
             log_of_command().say(f"{one.path}: {error}")
             wrong += 1
         for subscription in added:

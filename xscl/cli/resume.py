@@ -82,13 +82,16 @@ def show_plan(
         return 2 if subscribe(looking, texts)[0] else 0
 
 
-def plan_of(engine: Engine, texts: Sequence[QueryText]) -> tuple[Plan, Errors]:
+def plan_of(
+    engine: Engine, texts: Sequence[QueryText], *, stops: bool = True
+) -> tuple[Plan, Errors]:
     """The plan for some texts, and the errors of queries, by name, that are seen only when these
-    are subscribed, as that of a missing parameter is: what such a query was continues."""
+    are subscribed, as that of a missing parameter is: what such a query was continues.  `stops`:
+    what is missing in the texts is to end."""
     from xscl.engine import Engine
 
     plan = engine.plan((one.text, one.tables) for one in texts)
-    if not (plan.changed or plan.stopping):
+    if not (plan.changed or (stops and plan.stopping)):
         return plan, {}
     errors: Errors = {}
     with Engine() as looking:

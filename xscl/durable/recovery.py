@@ -74,7 +74,8 @@ def recover(
     lateness, intake.lateness = intake.lateness, late
     remembered, saved, arcs = recalled(file.patterns())
     queries.recall_arcs(arcs)
-    then = Before(Level.of(level), queries.revisable_with(Revisable.read(streams)))
+    was = Level.of(level)
+    then = Before(was, queries.revisable_before(Revisable.read(streams), was))
     evaluation.history.recompose(remembered, saved, then)
     intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False

@@ -271,7 +271,7 @@ class Evaluation:
     def _is_alone(self, subscription: Subscription) -> bool:
         """Whether the matches of a query need no look at: no disjunct but one finds them, and
         nobody reads their results."""
-        if self._waves.pending.waits(subscription.wiring):
+        if self._intake.freed or self._waves.pending.waits(subscription.wiring):
             return False
         read = self._queries.graph.read
         return len(subscription.numbers) == 1 and not any(read[one] for one in subscription.feeds)

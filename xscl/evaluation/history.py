@@ -159,8 +159,11 @@ class History:
 
     def reread_for(self, number: int) -> None:
         """Reads the events of an automaton in the documents held again, as it is now."""
-        types = self._queries.levels.patterns[number].types
-        self._patterns.reread(number, lambda readers: self._events(readers, types))
+        pattern = self._queries.levels.patterns[number]
+        freed = () if pattern.weak else self._intake.freed
+        self._patterns.reread(
+            number, lambda readers: self._events(readers, pattern.types, without=freed)
+        )
 
     def recompose(self, remembered: Mapping[str, str], saved: Saved, before: Before) -> None:
         """Makes the composites of all documents held, after `restore`, and lets patterns see these

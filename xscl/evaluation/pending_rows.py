@@ -74,7 +74,7 @@ class PendingRows:
     @property
     def any(self) -> bool:
         """Whether rows have to be looked at one by one, or are pending."""
-        return bool(self._pending or self._overdue or self._changes)
+        return bool(self._pending or self._overdue or self._changes or self._intake.freed)
 
     def _may_change(self) -> bool:
         """Whether rows may be taken away at all."""
@@ -123,12 +123,13 @@ class PendingRows:
         """The rows that are to be reported now; the others are pending from now on.  Of documents
         of before the input had ended once, none is."""
         now: list[FoundRow] = []
-        held, flushed = self._intake.held, self._intake.flushed
+        held, flushed, freed = self._intake.held, self._intake.flushed, self._intake.freed
         for owner, row in rows:
-            if isinstance(owner, Subscription) and self.waits(owner.wiring):
-                if not self._intake.freed.isdisjoint(row.documents):
-                    # One was retracted, and is retained for what is weak.
+            if freed and isinstance(owner, Subscription) and not freed.isdisjoint(row.documents):
+                # One was retracted, and is retained for what is weak.
+                if owner.wiring.level.name != "weak" and not owner.wiring.timed:
                     continue
+            if isinstance(owner, Subscription) and self.waits(owner.wiring):
                 time = row.known_at([held[number] for number in row.documents])
                 mark = self._mark(self._depth(owner.wiring))
                 if mark is None or time > mark:

@@ -138,8 +138,8 @@ class Waves:
         levels = self._queries.levels
         levels.withdraw(document.stream, document.number, document.time)
         self.pending.withdraw(document.number)
-        if levels.default.name == "weak" or self._queries.graph.weak[document.stream]:
-            # Weak joins go on with it, and weak patterns that are made again.
+        if levels.default.name == "weak":
+            # Joins go on with it.
             self._intake.free(document)
             return
         self._intake.withdraw(document)

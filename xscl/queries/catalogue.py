@@ -6,7 +6,7 @@ constants go in as one shared query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -171,7 +171,7 @@ class Catalogue:
     ) -> Subscription:
         """Subscribes a query under a name, as `add` does, given what it has in common with
         others."""
-        self.graph.add(wiring.dissection, weak=wiring.level.name == "weak")
+        self.graph.add(wiring.dissection)
         subscription = self._subscribe(wiring, name, since, on_match, place)
         self._by_name[name] = subscription
         if self.levels:
@@ -226,8 +226,7 @@ class Catalogue:
             subscription.active = False
             self._remove_shared(source, subscription)
         else:
-            wiring = subscription.wiring
-            self.graph.remove(wiring.dissection, weak=wiring.level.name == "weak")
+            self.graph.remove(subscription.wiring.dissection)
             self.schemas.remove(subscription)
             self._unsubscribe(subscription)
         return True
@@ -332,15 +331,31 @@ class Catalogue:
                 self._unsubscribe(one)
             raise
 
-    def revisable_with(self, declared: Revisable) -> Revisable:
-        """The streams that are declared revisable, and those to which queries publish whose matches
-        may be taken back."""
+    def revisable_before(self, declared: Revisable, level: Level) -> Revisable:
+        """The streams that were declared revisable, and those to which queries published whose
+        matches might be taken back, where queries that ask for none had another consistency."""
+        wirings = [one.wiring for one in self]
+        for one in wirings:
+            # With those of sub-queries, which the list grows by.
+            wirings += [inner.wiring for inner in one.inner]
+        return self._revisable(
+            declared,
+            [
+                one
+                for one in wirings
+                if one.feeds and (one.level if one.asked else level).name == "middle"
+            ],
+        )
+
+    def _revisable(self, declared: Revisable, middle: Collection[Wiring]) -> Revisable:
+        """The streams that are declared revisable, and those to which `middle` queries publish
+        whose matches may be taken back."""
         revisable, fed = declared, set[str]()
         more = True
         while more:
             more = False
-            for one in self._feeding:
-                if not fed.issuperset(one.feeds) and self._takes_back(one.wiring, revisable):
+            for one in middle:
+                if not fed.issuperset(one.feeds) and self._takes_back(one, revisable):
                     fed.update(one.feeds)
                     revisable, more = declared.with_streams(fed), True
         return revisable
@@ -348,7 +363,7 @@ class Catalogue:
     def _follow_revisable(self) -> None:
         """Notes the streams whose documents may be taken back."""
         levels = self.levels
-        revisable = self.revisable_with(levels.declared)
+        revisable = self._revisable(levels.declared, [one.wiring for one in self._feeding])
         if revisable != levels.revisable:
             levels.revisable, levels.stale = revisable, True
             levels.version += 1
@@ -428,7 +443,7 @@ class Catalogue:
             source=shared,
             level=self.levels.default,
         )
-        self.graph.add(dissection, weak=shared.wiring.level.name == "weak")
+        self.graph.add(dissection)
         shared.numbers = self.stages.take_numbers(len(dissection.disjuncts))
         shared.disjuncts = tuple(
             SharedDisjunct(shared, self._constant_table(shared, one))
@@ -451,8 +466,7 @@ class Catalogue:
         if not shared.size:
             for number in shared.numbers:
                 self.stages.release(number)
-            assert shared.wiring is not None
-            self.graph.remove(shared.dissection, weak=shared.wiring.level.name == "weak")
+            self.graph.remove(shared.dissection)
             self.shared.remove(shared)
 
     def _constant_table(self, shared: SharedQuery, disjunct: Disjunct) -> ConstantTable:

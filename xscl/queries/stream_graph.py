@@ -47,35 +47,31 @@ class StreamGraph:
     """The edges of all subscribed queries.
 
     `read` counts the blocks that read each stream, `columns` those of them that read attributes of
-    its documents alone, as event queries do, and `weak` those of weak queries; `version` grows
-    whenever queries come or go.
+    its documents alone, as event queries do; `version` grows whenever queries come or go.
     """
 
     def __init__(self) -> None:
         self.version = 0
         self.read: Counter[str] = Counter()
         self.columns: Counter[str] = Counter()
-        self.weak: Counter[str] = Counter()
         self._fed_by: dict[str, Counter[StreamEdge]] = {}
 
-    def add(self, dissection: Dissection, *, weak: bool) -> None:
+    def add(self, dissection: Dissection) -> None:
         """Adds a query, which was checked."""
         self.version += 1
         for one in dissection.everything():
             self.read.update(one.streams)
             self.columns.update(_columns(one))
-            self.weak.update(one.streams if weak else ())
         for edge in edges_of(dissection):
             self._fed_by.setdefault(edge.fed, Counter())[edge] += 1
 
-    def remove(self, dissection: Dissection, *, weak: bool) -> None:
+    def remove(self, dissection: Dissection) -> None:
         """Removes a query."""
         self.version += 1
         for one in dissection.everything():
             self.read.subtract(one.streams)
             self.columns.subtract(_columns(one))
-            self.weak.subtract(one.streams if weak else ())
-        self.read, self.columns, self.weak = +self.read, +self.columns, +self.weak
+        self.read, self.columns = +self.read, +self.columns
         for edge in edges_of(dissection):
             edges = self._fed_by[edge.fed]
             edges[edge] -= 1

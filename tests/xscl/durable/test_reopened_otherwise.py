@@ -188,3 +188,62 @@ def test_what_waited_is_reported_once_where_matches_are_reported_earlier(
         take(engine.advance(10_000))
         assert by_default == asking
         assert min(asking.values()) >= 0
+
+
+AT_ONCE = {
+    "pattern": "EVENT SEQ(A a, B b) WITHIN 1 h",
+    "selection": "SELECT v FROM A",
+    "EQL": "SELECT * FROM (A x; B y) WHERE (x, y) OCCURS WITHIN 1 h",
+    "join": "A/json JOIN {1 h} B/json",
+}
+
+
+@pytest.mark.parametrize("was", [False, True])
+@pytest.mark.parametrize("then", [False, True])
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_what_is_reported_at_once_or_waits_is_reported_once_under_middle(
+    name: str, was: bool, then: bool, tmp_path: Path
+) -> None:
+    """Where streams become revisable, or cease to be, in the same restart."""
+    state = tmp_path / "s.duckdb"
+    found: list[xscl.Match] = []
+    with xscl.Engine(state, lateness=10, revisable=was) as engine:
+        engine.subscribe(AT_ONCE[name])
+        found += engine.publish("A", {"v": 1}, id="a", timestamp=1)
+        found += engine.publish("B", {"v": 2}, id="b", timestamp=2)
+        assert bool(found) is (not was and name != "EQL") or name == "EQL"
+    with xscl.Engine(state, revisable=then, consistency="middle") as engine:
+        found += engine.publish("U", {}, id="u", timestamp=3)
+        assert len(found) == 1
+        found += [*engine.flush(), *engine.advance(100)]
+    assert len(found) == 1
+
+
+def test_a_join_over_what_becomes_revisable_reports_nothing_again(tmp_path: Path) -> None:
+    state = tmp_path / "s.duckdb"
+    text = "SELECT a.x AS x FROM EVENT SEQ(A a, !C c, B b) WITHIN 9 PUBLISH P"
+    found: list[xscl.Match] = []
+    with xscl.Engine(state, lateness=15) as engine:
+        engine.subscribe(text, name="p")
+        engine.subscribe("P//x->x JOIN {1 h} T//t->t", name="q")
+        for stream, id, time in (("A", "a", 1), ("B", "b", 2), ("T", "t", 20)):
+            found += engine.publish(stream, {"x": 1, "t": 1}, id=id, timestamp=time)
+        assert [one.query for one in found] == ["p", "q"]
+    with xscl.Engine(state, consistency="middle") as engine:
+        found += [*engine.publish("U", {}, id="u", timestamp=20), *engine.flush()]
+    assert [one.query for one in found] == ["p", "q"]
+
+
+@pytest.mark.parametrize("then", [{"S"}, {"X"}, False])
+def test_what_is_retracted_is_none_to_others_than_weak(then: Any, tmp_path: Path) -> None:
+    state = tmp_path / "s.duckdb"
+    options: dict[str, Any] = {"lateness": 100, "consistency": "weak"}
+    with xscl.Engine(state, revisable={"S"}, **options) as engine:
+        engine.subscribe("SELECT x FROM S/i->x JOIN {1 h} T/i", name="weak")
+        text = "SELECT k FROM FILTER{k = k}(SELECT k FROM S/i[./k->k] JOIN {1 h} T/i)"
+        engine.subscribe(f"{text} CONSISTENCY strong", name="strong")
+        engine.publish("S", "<i><k>1</k></i>", id="a", timestamp=1)
+        engine.retract("S", "a")
+    with xscl.Engine(state, revisable=then) as engine:
+        found = [*engine.publish("T", "<i/>", id="b", timestamp=2), *engine.flush()]
+    assert [one.query for one in found] == ["weak"]

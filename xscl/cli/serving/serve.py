@@ -268,7 +268,7 @@ def _feeds(options: Options, service: Service, added: list[tuple[str, str]]) -> 
 def _take_queries(engine: Engine, texts: Sequence[QueryText]) -> int:
     """Subscribes the queries of files in addition to those of the state, and again where one has
     changed; prints and counts the errors."""
-    plan, errors = plan_of(engine, texts)
+    plan, errors = plan_of(engine, texts, stops=False)
     with engine.transaction():
         for name in plan.changed:
             engine.cancel(name)

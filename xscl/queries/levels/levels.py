@@ -146,7 +146,10 @@ class Levels:
         )
 
     def _only_adds(self, query: PatternQuery | EventQuery) -> bool:
-        """Whether nothing that comes takes a match of a query away."""
+        """Whether nothing that comes takes a match of a query away, and none that waited before a
+        restart is still to be reported."""
+        if query.asked.widened:
+            return False
         return query.compiled.monotone and not self.may_change(query.types)
 
     def rearrange(self, number: int, arcs: Arcs, since: float) -> bool:
@@ -413,7 +416,11 @@ class Levels:
             by_default = [one for one in self.patterns.values() if one.by_default]
             of_events = {query for query, one in self.members() if not one.wiring.asked}
             for query in (*by_default, *of_events):
-                query.asked = self.default._replace(widened=True)
+                # Others have reported what there was.
+                if not query.compiled.monotone or any(
+                    one.stream in revisable for one in query.types
+                ):
+                    query.asked = self.default._replace(widened=True)
 
     def may_change(self, types: Iterable[EventType]) -> bool:
         """Whether any event of some types may be retracted."""
