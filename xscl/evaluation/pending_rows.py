@@ -125,10 +125,15 @@ class PendingRows:
         now: list[FoundRow] = []
         held, flushed, freed = self._intake.held, self._intake.flushed, self._intake.freed
         for owner, row in rows:
-            if freed and isinstance(owner, Subscription) and not freed.isdisjoint(row.documents):
+            if (
+                freed
+                and isinstance(owner, Subscription)
+                and not freed.isdisjoint(row.documents)
+                and owner.wiring.level.name != "weak"
+                and not owner.wiring.timed
+            ):
                 # One was retracted, and is retained for what is weak.
-                if owner.wiring.level.name != "weak" and not owner.wiring.timed:
-                    continue
+                continue
             if isinstance(owner, Subscription) and self.waits(owner.wiring):
                 time = row.known_at([held[number] for number in row.documents])
                 mark = self._mark(self._depth(owner.wiring))
