@@ -100,7 +100,7 @@ CHAPTERS = (
         "The stream is the paper's synthetic one, one event a millisecond. But for figures 10 and "
         "11 and the levels, the automata run alone: events parsed and in memory, matches counted, "
         "the best of three interleaved runs. Memory is `tracemalloc`'s peak over a tenth of the "
-        "stream.",
+        "stream. Figures 7, 14, 15 and 18 show parameters, automata and a data structure.",
         reports.AUTOMATA,
     ),
     Chapter(
