@@ -233,7 +233,7 @@ class _Watch:
         if not self._polled:
             raise click.UsageError("no feed to poll: --feed names none")
         self._outbox = stack.enter_context(
-            Outbox(engine.keeper, takers, report.say, options.dead_letters)
+            Outbox(engine.keeper, takers, report.say, options.dead_letters, report.unwritten)
         )
         self._undelivered: list[Undelivered] = []
 

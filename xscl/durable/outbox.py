@@ -22,7 +22,7 @@ from xscl.durable.keeper import Keeper
 from xscl.durable.points import at
 from xscl.errors import StateError
 from xscl.matches.match import Match, ReportedMatch, Retraction, json_form
-from xscl.matches.unwritten import made_of
+from xscl.matches.unwritten import Report, log_unwritten, made_of
 from xscl.queries.callbacks import callback_for
 from xscl.queries.subscription import Subscription
 from xscl.sinks.dead_letters import write_undelivered
@@ -44,9 +44,10 @@ class Outbox:
         takers: Mapping[str, Delivery],
         say: Callable[[str], object],
         dead_letters: str | None = None,
+        unwritten: Report = log_unwritten,
     ) -> None:
         self._keeper = keeper
-        self._say = say
+        self._say, self._unwritten = say, unwritten
         self._dead_letters = dead_letters
         self._lock = threading.Lock()
         self._left: Counter[str] = Counter()
@@ -90,7 +91,7 @@ class Outbox:
         """Keeps matches in the transaction that is open, to be handed over after it."""
         keeper = self._keeper
         waiting = []
-        for match, body in made_of(matches if self._deliveries else (), json_form):
+        for match, body in made_of(matches if self._deliveries else (), json_form, self._unwritten):
             for sink in self._deliveries:
                 if keeper is None:
                     waiting.append(Undelivered(0, sink, match.query, match.id, body))

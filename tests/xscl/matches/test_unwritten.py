@@ -18,6 +18,8 @@ from click.testing import CliRunner
 import xscl
 from tests.xscl.serve.asking import PATIENCE, serving
 from xscl.cli.main import cli
+from xscl.durable.outbox import Outbox
+from xscl.errors import MatchError
 from xscl.matches.nodes import BoundNode
 
 POISON = "planted: nothing can be made of this"
@@ -88,6 +90,22 @@ def test_a_callback_gets_what_no_state_file_can_keep(
     with xscl.Engine(tmp_path / "s.duckdb") as engine:
         engine.subscribe(QUERY, "q", on_match=got.append)
         assert len(got) == 3
+
+
+def test_a_sink_gets_the_others_and_the_run_counts_it() -> None:
+    reported: list[MatchError] = []
+
+    def taker(match: str, body: bytes) -> None:
+        """Takes whatever comes."""
+
+    with xscl.Engine() as engine:
+        engine.subscribe(QUERY, "q")
+        found = engine.publish_many(documents("a", "poison", "b"))
+        outbox = Outbox(None, {"exec": taker}, str, None, reported.append)
+        kept = outbox.keep(found)
+        outbox.close()
+    assert [json.loads(one.body)["documents"] for one in kept] == [["a"], ["b"]]
+    assert [POISON in str(one) for one in reported] == [True]
 
 
 @pytest.mark.parametrize("state", [None, "s.duckdb"])
