@@ -413,12 +413,13 @@ class Levels:
                 query.in_order = any(one.stream in revisable for one in query.types)
         if self.default.is_wider(level):
             self.stages.before = level
-            by_default = [one for one in self.patterns.values() if one.by_default]
+            by_default = {one for one in self.patterns.values() if one.by_default}
             of_events = {query for query, one in self.members() if not one.wiring.asked}
-            for query in (*by_default, *of_events):
+            for query in some:
                 # Others have reported what there was.
-                if not query.compiled.monotone or any(
-                    one.stream in revisable for one in query.types
+                if (query in by_default or query in of_events) and (
+                    not query.compiled.monotone
+                    or any(one.stream in revisable for one in query.types)
                 ):
                     query.asked = self.default._replace(widened=True)
 
