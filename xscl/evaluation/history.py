@@ -171,7 +171,8 @@ class History:
         What was reported `before` is not again."""
         self._follow_queries()
         if self._patterns.timed:
-            self._queries.levels.went_over(before.revisable, before.level)
+            queries = self._queries
+            queries.levels.went_over(before.revisable, before.level, queries.asking)
             self.renew_patterns(remembered)
             self._patterns.recall(saved, self._intake.flushed)
         derived = self._queries.stages.derived

@@ -334,18 +334,21 @@ class Catalogue:
     def revisable_before(self, declared: Revisable, level: Level) -> Revisable:
         """The streams that were declared revisable, and those to which queries published whose
         matches might be taken back, where queries that ask for none had another consistency."""
-        wirings = [one.wiring for one in self]
-        for one in wirings:
-            # With those of sub-queries, which the list grows by.
-            wirings += [inner.wiring for inner in one.inner]
-        return self._revisable(
-            declared,
-            [
-                one
-                for one in wirings
-                if one.feeds and (one.level if one.asked else level).name == "middle"
-            ],
-        )
+        wirings = [one.wiring for one in self._with_inner() if one.feeds]
+        middle = [one for one in wirings if (one.level if one.asked else level).name == "middle"]
+        return self._revisable(declared, middle)
+
+    def asking(self) -> set[int]:
+        """The numbers of the queries, and their sub-queries, that ask for their consistency."""
+        return {one.order for one in self._with_inner() if one.wiring.asked}
+
+    def _with_inner(self) -> list[Subscription]:
+        """All subscriptions, with those of sub-queries."""
+        every = [*self]
+        for one in every:
+            # The list grows by them.
+            every += one.wiring.inner
+        return every
 
     def _revisable(self, declared: Revisable, middle: Collection[Wiring]) -> Revisable:
         """The streams that are declared revisable, and those to which `middle` queries publish
@@ -394,13 +397,7 @@ class Catalogue:
             since = max(since, 0)
             self.stages.register(number, subscription, name, disjunct, since, sole_disjunct=sole)
         if wiring.pattern is not None:
-            self.levels.add(
-                numbers[0],
-                wiring.pattern,
-                max(since, 0),
-                feeding=bool(wiring.feeds),
-                by_default=not wiring.asked,
-            )
+            self.levels.add(numbers[0], wiring.pattern, max(since, 0), feeding=bool(wiring.feeds))
             from xscl.queries.levels.pattern_rows import PatternReading
 
             reading = PatternReading(wiring.pattern, self.patterns.nodes.node)

@@ -72,14 +72,12 @@ class Levels:
     def __bool__(self) -> bool:
         return bool(self.patterns or self.events)
 
-    def add(
-        self, number: int, compiled: TimedQuery, since: int, *, feeding: bool, by_default: bool
-    ) -> None:
-        """Takes in a pattern that sees the documents from number `since` on, may be `feeding` a
-        stream, and has the consistency of the engine `by_default`; `place` sets its level."""
+    def add(self, number: int, compiled: TimedQuery, since: int, *, feeding: bool) -> None:
+        """Takes in a pattern that sees the documents from number `since` on, and may be `feeding`
+        a stream; `place` sets its level."""
         types = tuple(tuple(map(self.types.take, blocks)) for blocks in compiled.blocks)
         asked = compiled.level or STRONG
-        pattern = PatternQuery(compiled, types, since, feeding, asked, by_default)
+        pattern = PatternQuery(compiled, types, since, feeding, asked)
         self.patterns[number] = pattern
         self._unplaced[pattern] = [partial(self._add, number, pattern)]
 
@@ -404,23 +402,25 @@ class Levels:
             now = now or before
         query.in_order = now
 
-    def went_over(self, revisable: Container[str], level: Level) -> None:
+    def went_over(
+        self, revisable: Container[str], level: Level, asking: Callable[[], Container[int]]
+    ) -> None:
         """Before a restart these streams were revisable, and this was the consistency of queries
-        that ask for none."""
+        but those `asking` for theirs, by number."""
         some: list[PatternQuery | EventQuery] = [*self.patterns.values(), *self.events]
         for query in some:
             if _reports_at_once(query):
                 query.in_order = any(one.stream in revisable for one in query.types)
         if self.default.is_wider(level):
             self.stages.before = level
-            by_default = {one for one in self.patterns.values() if one.by_default}
-            of_events = {query for query, one in self.members() if not one.wiring.asked}
-            for query in some:
+            asked = asking()
+            members = ((one.order, query) for query, one in self.members())
+            for number, query in chain[Any](self.patterns.items(), members):
+                waited = not query.compiled.monotone or any(
+                    one.stream in revisable for one in query.types
+                )
                 # Others have reported what there was.
-                if (query in by_default or query in of_events) and (
-                    not query.compiled.monotone
-                    or any(one.stream in revisable for one in query.types)
-                ):
+                if waited and number not in asked:
                     query.asked = self.default._replace(widened=True)
 
     def may_change(self, types: Iterable[EventType]) -> bool:

@@ -85,10 +85,9 @@ class PatternLevels:
         when these had been taken; `memories` are theirs, by number."""
         if intake.freed:
             memories = self._without(intake.freed, memories)
-        for level in self.levels.all:
-            for controller in level.of_patterns:
-                with self.levels.stages.as_before():
-                    controller.rebuild(intake.watermark, intake.flushed, memories)
+        with self.levels.stages.as_before():
+            for controller in chain.from_iterable(one.of_patterns for one in self.levels.all):
+                controller.rebuild(intake.watermark, intake.flushed, memories)
         for number, pattern in self.levels.patterns.items():
             if pattern in self.levels.hurried:
                 placed_on = self.levels.controller(pattern)

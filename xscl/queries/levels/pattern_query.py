@@ -18,15 +18,14 @@ __all__ = ["PatternQuery"]
 @dataclass(slots=True, eq=False)
 class PatternQuery:
     """A pattern as its level has it: the types of each of its components, and of its events, and
-    the consistency that is asked of it, or is the engine's, `by_default`.  It goes `in_order` of
-    time where what it reads may be retracted, or might (None: it has no stage yet)."""
+    the consistency that is asked of it.  It goes `in_order` of time where what it reads may be
+    retracted, or might (None: it has no stage yet)."""
 
     compiled: TimedQuery
     components: tuple[tuple[EventType, ...], ...]
     since: int
     feeding: bool
     asked: Level
-    by_default: bool
     level: int | None = None
     in_order: bool | None = None
 
