@@ -15,8 +15,8 @@ def level_of(query: Query) -> Level | None:
 
     >>> from xscl.language import parse
     >>> [query], _ = parse("EVENT SEQ(A x, B y) WITHIN 1 min CONSISTENCY middle")
-    >>> level_of(query)
-    Level(name='middle', window=None)
+    >>> print(level_of(query))
+    middle
     """
     source: Any = query.source
     if isinstance(source, Described):
