@@ -16,6 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 __all__ = [
     "DAY",
     "NEGATIVE",
+    "NEVER",
     "NO_LENGTH",
     "TOO_LONG",
     "duration",
@@ -31,6 +32,7 @@ __all__ = [
     "span",
     "to_seconds",
     "too_far",
+    "written",
 ]
 
 NEGATIVE = "a window cannot be negative; write its length without `-`"
@@ -65,6 +67,9 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC).timestamp()
 _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
 DAY = 86_400_000_000
 """A time may be so far ahead of the clock and still move the watermark: a clock may be wrong."""
+
+NEVER = -(1 << 63)
+"""A time before all others."""
 
 _FARTHEST = 10**17
 _WHOLE = {int}
@@ -130,8 +135,12 @@ def from_timestamp(value: object) -> int:
     if type(value) is int and abs(value) < _FARTHEST // 1_000_000:
         return value * 1_000_000
     if isinstance(value, str):
+        text = value.strip()
+        if len(text) > 8 and text.isdecimal():
+            # Python takes any character, a digit, too, for the `T` between a date and a time.
+            text = ""
         try:
-            return _since_1970(datetime.fromisoformat(value.strip()))
+            return _since_1970(datetime.fromisoformat(text))
         except ValueError:
             problem = f"timestamp {value!r} is neither seconds nor ISO 8601"
             raise ValueError(problem) from None
@@ -201,6 +210,20 @@ def span(microseconds: int, most: int | None = None) -> str:
         if number:
             parts.append(f"{number:,} {unit}{'' if number == 1 else 's'}")
     return " ".join(parts[:most]) or "0 seconds"
+
+
+def written(microseconds: int) -> str:
+    """A length of time as `duration` reads it, in the greatest unit that measures it.
+
+    >>> written(86_400_000_000), written(129_600_000_000), written(1_000_001), written(0)
+    ('1 day', '36 hours', '1.000001 seconds', '0 seconds')
+    """
+    for length, unit in _PRINTED[:4]:
+        number, rest = divmod(microseconds, length)
+        if number and not rest:
+            return f"{number} {unit}{'' if number == 1 else 's'}"
+    seconds, rest = divmod(microseconds, 1_000_000)
+    return f"{seconds}{f'.{rest:06}'.rstrip('0') if rest else ''} seconds"
 
 
 def moment(microseconds: int) -> str:

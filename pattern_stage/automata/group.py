@@ -18,8 +18,9 @@ __all__ = ["AutomatonGroup", "replaced"]
 
 
 _ROUND = 16
-"""So many events are taken together, after which the runs of their parts are counted, and after so
-many such batches those of all: runs may double with each event."""
+"""So many events are taken together, after which the runs of their parts are counted: runs may
+double with each event.  Those of all parts are counted after so many such batches, or where there
+are more parts, after as many of them as this is a part of these."""
 
 
 class _Member:
@@ -134,7 +135,9 @@ class AutomatonGroup:
         """By type the time before which no event of it comes."""
         self.freed = False
         """Whether runs were dropped that could come to nothing by the arcs that there are."""
-        self._most, self._taken, self._layouts = most, 0, layouts
+        self._most, self._layouts = most, layouts
+        self._left = _ROUND
+        """After so many batches the runs of all parts are counted."""
         self._pending: list[TypedEvent] = []
 
     def __len__(self) -> int:
@@ -222,12 +225,16 @@ class AutomatonGroup:
         if not self._pending:
             return
         pending, self._pending, query = self._pending, [], self.query
-        many = query.take_all(pending, forget=True)
-        self._taken += 1
-        if self._taken % _ROUND == 0:
-            many = query.runs
-        if many > self._most:
+        if max(query.take_all(pending, forget=True), self._counted()) > self._most:
             self._stop()
+
+    def _counted(self) -> int:
+        """How many runs there are, if it is time to count them."""
+        self._left -= 1
+        if self._left > 0:
+            return 0
+        self._left = max(_ROUND, len(self.query.parts) // _ROUND)
+        return self.query.runs
 
     def mend(self, events: Sequence[TypedEvent]) -> None:
         """Takes events in any order, none before the watermark; what they change is known."""
@@ -251,7 +258,8 @@ class AutomatonGroup:
     def rests(self, time: int) -> bool:
         """Whether it is known which events from a time on do something, and no other one comes at
         the time of the newest so far."""
-        if self.weak or self.before or self.query.wakers is None:
+        # What is missed, and read all the same, ends nothing.
+        if self.weak or self.before or self.members.missing or self.query.wakers is None:
             return False
         self.take_pending()
         return self.query.newest < time
@@ -260,8 +268,7 @@ class AutomatonGroup:
         """As `take` where it has no pending events: one comes alone."""
         if self.members.seeing(event):
             self.query.take_next(type_, event)
-            self._taken += 1
-            if self._taken % _ROUND == 0 and self.query.runs > self._most:
+            if self._counted() > self._most:
                 self._stop()
 
     def catch_up(self, time: int | None) -> None:

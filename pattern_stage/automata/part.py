@@ -16,7 +16,7 @@ from xscl.pattern_stage.automata.epoch import NONE, Epoch, Key
 from xscl.pattern_stage.automata.lives import LivingArcs
 from xscl.pattern_stage.automata.program import Program
 from xscl.pattern_stage.automata.run_lists import Run, RunShape
-from xscl.pattern_stage.automata.tables import Lists, Plan, Step, Table
+from xscl.pattern_stage.automata.tables import KeptEvents, Lists, Plan, Step, Table
 from xscl.pattern_stage.layouts import END, NUMBER, Event, TypedEvent
 
 __all__ = ["Part"]
@@ -106,10 +106,6 @@ class Part:
         lists = epochs[-1].lists if epochs else self._none
         alone, plans = (one,), plan.alone
         lists, entered = table.step(lists, alone, plans, (time, self.by), since)
-        if plan.passing:
-            lists = [*lists]
-            for state in plan.passing:
-                lists[state] = lists[state].after(since)
         matches = NONE
         if entered:
             for key in (matches := self._keys(entered, time)):  # type: ignore[assignment]
@@ -257,6 +253,16 @@ class Part:
         closed = self.clock - self._within
         starts = [runs.first for one in self.epochs[-1].lists if (runs := one.after(closed))]
         return min(starts, default=float("inf")) + self._within
+
+    @property
+    def stays_until(self) -> float:
+        """Until the watermark is after this time, `evict` forgets nothing, and it is not idle; of
+        one whose windows nothing does anything with as they open or close."""
+        if len(self.epochs) > 1:
+            return self.epochs[1].time
+        epoch, empty = self.epochs[0], self._none[0]
+        last = max([runs.last for runs in epoch.lists if runs is not empty and runs], default=None)
+        return epoch.time if last is None else max(epoch.time, last + self._within - 1)
 
     @property
     def runs(self) -> int:
@@ -422,7 +428,7 @@ class Part:
             register = tuple([None if one in _INFINITE else one for one in register])
         if not self.program.keep:
             return run[0], time, register, None
-        return run[0], time, register, () if run[-1] is None else run[-1].events
+        return run[0], time, register, KeptEvents() if run[-1] is None else run[-1].events
 
     def _report(self, before: Iterable[Key], after: Iterable[Key]) -> None:
         """Says which matches are no more, and which are new."""

@@ -58,6 +58,11 @@ class AutomatonQuery:
         self._counts: dict[Key, int] = {}
         self._parts: dict[tuple[str, ...], Part] = {}
         self._due: list[tuple[float, tuple[str, ...]]] = []
+        self._touched: dict[tuple[str, ...], None] = {}
+        """The parts that may have changed since `evict`."""
+        self._staying: list[tuple[float, tuple[str, ...]]] = []
+        """Until when parts stay as they are; what a part is not in `_stays` with has passed."""
+        self._stays: dict[tuple[str, ...], float] = {}
         self._local: dict[int, list[int]] = {}
         for local, type_ in enumerate(self.types):
             self._local.setdefault(type_, []).append(local)
@@ -198,7 +203,7 @@ class AutomatonQuery:
         by = self._part_of(type_, event) if self.program.by else ()
         if by is None:
             return
-        part = self._parts.get(by) or self._part(by)
+        part = self._part(by)
         if len(local) > 1 or (part.epochs and part.epochs[-1].time >= time):
             self.take(time, [(type_, event)])
             return
@@ -272,6 +277,7 @@ class AutomatonQuery:
             if isinstance(part, SequencedPart):
                 part.places = self._places or ()
         part.clock = max(part.clock, self.clock)
+        self._touched[by] = None
         return part
 
     def recall(self, time: int, type_: int, event: Event) -> None:
@@ -287,6 +293,7 @@ class AutomatonQuery:
         by = self._part_of(type_, event)
         part = None if by is None else self._parts.get(by)
         if part is not None and by is not None:
+            self._touched[by] = None
             part.remove(time, lambda one: one[1][NUMBER] == event[NUMBER])
             self._await(by, part)
 
@@ -319,16 +326,35 @@ class AutomatonQuery:
     def evict(self, watermark: float) -> None:
         """Forgets what nothing can change any more."""
         oldest = watermark
-        gone: list[tuple[str, ...]] = []
-        for by, part in self._parts.items():
+        timed = self._living.opens or self._living.closes
+        every = timed or self._places is not None
+        changing = [*self._parts] if every else self._changing(watermark)
+        for by in changing:
+            part = self._parts[by]
             part.evict(watermark)
             if part.idle(watermark):
-                gone.append(by)
-            elif self._living.opens or self._living.closes:
-                oldest = min(oldest, part.epochs[0].time)
-        for by in gone:
-            self._parts.pop(by).forget()
+                self._parts.pop(by).forget()
+                self._stays.pop(by, None)
+            elif every:
+                # Arcs that fire as windows open or close may go.
+                self._touched[by] = None
+                if timed:
+                    oldest = min(oldest, part.epochs[0].time)
+            elif self._stays.get(by, float("inf")) > (until := part.stays_until):
+                self._stays[by] = until
+                heappush(self._staying, (until, by))
         self._oldest = max(self._oldest, oldest)
+
+    def _changing(self, watermark: float) -> list[tuple[str, ...]]:
+        """The parts of which `evict` may forget something, where nothing happens as windows open
+        or close."""
+        changing, self._touched = self._touched, {}
+        while self._staying and self._staying[0][0] < watermark:
+            until, by = heappop(self._staying)
+            if self._stays.get(by) == until:
+                del self._stays[by]
+                changing[by] = None
+        return [by for by in changing if by in self._parts]
 
     def free(self, types: Sequence[float]) -> bool:
         """Drops runs that come to nothing, given for each type the time before which no event of it
@@ -362,6 +388,7 @@ class AutomatonQuery:
         parts = {by: (part, part.copied()) for by, part in self._parts.items()}
         counts, changes, due = {**self._counts}, {**self.changes}, [*self._due]
         clock, newest = self.clock, self._newest
+        touched, staying, stays = {**self._touched}, [*self._staying], {**self._stays}
 
         def restore() -> None:
             for _, back in parts.values():
@@ -369,6 +396,7 @@ class AutomatonQuery:
             self._parts = {by: part for by, (part, _) in parts.items()}
             self._counts, self.changes, self._due = counts, changes, due
             self.clock, self._newest = clock, newest
+            self._touched, self._staying, self._stays = touched, staying, stays
 
         return restore
 

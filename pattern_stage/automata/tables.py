@@ -13,9 +13,9 @@ from typing import Any
 from xscl.pattern_stage.automata.program import Program
 from xscl.pattern_stage.automata.run_lists import Run, RunList, RunShape
 from xscl.pattern_stage.automata.texts import CompiledArc, Gate
-from xscl.pattern_stage.layouts import Event, TypedEvent
+from xscl.pattern_stage.layouts import NUMBER, Event, TypedEvent
 
-__all__ = ["Chain", "Lists", "PassedGates", "Plan", "Step", "Table"]
+__all__ = ["Chain", "KeptEvents", "Lists", "PassedGates", "Plan", "Step", "Table"]
 
 Lists = Sequence[RunList]
 """The runs of each state."""
@@ -232,7 +232,7 @@ class Table:
                 arisen[target] = arisen.get(target, empty).followed_by(some)
         for one in self.epsilon:
             source, target = one.arc.source, one.arc.target
-            for came in (arisen.get(source), stepped[source].after(since) if whole else empty):
+            for came in (arisen.get(source), stepped[source] if whole else empty):
                 if came and (beyond := self._moved(one, came)):
                     arisen[target] = self._joined(arisen.get(target), beyond)
         entered: list[Run] = []
@@ -251,14 +251,15 @@ class Table:
         since: float,
         stepped: list[RunList],
     ) -> None:
-        """Adds the runs that ignore all events of an epoch."""
+        """Adds the runs that ignore all events of an epoch, and start after `since`: the windows of
+        the others have closed before it."""
         first = plans[0]
         for state in first.passing if not first.filtered else {*first.passing, *first.filtered}:
-            runs = lists[state]
+            runs = lists[state].after(since)
             for (_, event), plan in zip(events, plans, strict=True):
                 if state in plan.passing:
                     continue
-                if state not in plan.filtered or not (runs := runs.after(since)):
+                if state not in plan.filtered or not runs:
                     break
                 kept = [one.beyond(runs, event, self.shape) for one in plan.filtered[state]]
                 runs = kept.pop()
@@ -269,9 +270,11 @@ class Table:
 
     def _joined(self, one: RunList | None, other: RunList) -> RunList:
         """The runs of two lists, each once."""
-        if not one:
-            return other
-        return self.shape.merged(one, other.runs) if other else one
+        if not one or not other:
+            return one or other
+        if one.last < other.first:
+            return one.followed_by(other.runs)
+        return self.shape.merged(one, other.runs)
 
     def _moved(self, one: CompiledArc, runs: RunList) -> RunList:
         """The runs beyond an arc that takes no event."""
@@ -346,14 +349,30 @@ class Chain:
         self.before, self.type, self.event = before, type_, event
 
     @property
-    def events(self) -> tuple[TypedEvent, ...]:
+    def events(self) -> KeptEvents:
         """The events in order of time."""
         events: list[TypedEvent] = []
         link: Chain | None = self
         while link is not None:
             events.append((link.type, link.event))
             link = link.before
-        return tuple(reversed(events))
+        return KeptEvents(reversed(events))
+
+
+class KeptEvents(tuple[TypedEvent, ...]):
+    """The events of a run.  They are told apart by their numbers: they may be read again, with more
+    attributes."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KeptEvents) and self._numbers() == other._numbers()
+
+    def __hash__(self) -> int:
+        return hash(self._numbers())
+
+    def _numbers(self) -> tuple[tuple[int, int], ...]:
+        return tuple([(type_, event[NUMBER]) for type_, event in self])
 
 
 def _in_order(arcs: list[CompiledArc]) -> list[CompiledArc]:

@@ -7,7 +7,8 @@ Events retained are all that there is to know: after a restart they are processe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from xscl.pattern_stage.bounds import MOST, portions
 from xscl.pattern_stage.compositions.planned import ASSUMED, Composition, Planned, Rate
@@ -16,6 +17,7 @@ from xscl.pattern_stage.found import Chains, Found, FoundGroup, Outcome, Result,
 from xscl.pattern_stage.layouts import END, NUMBER, START, Layouts, TypedEvent
 from xscl.pattern_stage.memory import Memory
 from xscl.pattern_stage.plan.outputs import Outputs
+from xscl.pattern_stage.plan.saved import name_of
 from xscl.pattern_stage.plan.stage import EventStage, is_monotone
 from xscl.pattern_stage.processor import settled
 from xscl.pattern_stage.query_masks import Missed
@@ -58,6 +60,8 @@ class CompositeStage:
         self._missed = Missed()
         self._missed_by: dict[int, Missed] = {}
         """The same of each weak query."""
+        self._early: dict[tuple[Any, ...], int] = {}
+        """By key, with its time, what another stage has reported, and this one may find again."""
         self._new: list[Found] = []
         self._gone: list[Found] = []
 
@@ -97,6 +101,7 @@ class CompositeStage:
         self._missed_by.pop(number, None)
         del self._read_by[number]
         self._called.pop(number)
+        self._early = {key: time for key, time in self._early.items() if key[0] != number}
         if stage in self._stages[1:] and stage not in self._of_query.values():
             self._stages.remove(stage)
         self._version += 1
@@ -156,6 +161,7 @@ class CompositeStage:
         self._stages += other._stages
         self._weak |= other._weak
         self._missed_by |= other._missed_by
+        self._early |= other._early
         self._of_query |= other._of_query
         self._called |= other._called
         self._queries |= other._queries
@@ -208,6 +214,8 @@ class CompositeStage:
             stage.advance(watermark)
         if watermark is None:
             return
+        if self._early:
+            self._early = {key: time for key, time in self._early.items() if time >= watermark}
         for number, missed in self._missed_by.items():
             _, reach = self._read_by[number]
             if reach is not None:
@@ -222,10 +230,20 @@ class CompositeStage:
         for stage in self._stages:
             stage.flush()
 
-    def report_early(self, numbers: Collection[int]) -> None:
-        """What `flush` would report now of some queries was reported."""
+    def report_early(
+        self, numbers: Container[int], only: Container[tuple[Any, ...]] | None = None
+    ) -> None:
+        """What `flush` would report now of some queries was reported, or `only` that of some
+        keys."""
         for stage in self._stages:
-            stage.report_early(dict.fromkeys(numbers))
+            outputs, early = stage.unreported(), dict[int, list[str]]()
+            for place in range(len(outputs)):
+                root, event, _ = outputs[place]
+                for one in self._matches_at(outputs, place):
+                    if one.number in numbers and (only is None or one.key in only):
+                        early.setdefault(one.number, []).append(name_of(root.key(event)))
+                        self._early[one.key] = one.time
+            stage.report_early(early)
 
     def promise(self, types: Mapping[int, int]) -> None:
         """Nothing is dropped for it."""
@@ -266,12 +284,14 @@ class CompositeStage:
 
     @property
     def memories(self) -> dict[int, Memory]:
-        """Of each query the events that came too late."""
+        """Of each query the events that came too late, and what was reported early."""
         memories = dict[int, Memory]()
         for number in self._of_query:
             missed = self._missed_by.get(number) if number in self._weak else self._missed
             if missed:
                 memories[number] = Memory(missed=missed.times)
+        for (number, *events), time in self._early.items():
+            memories.setdefault(number, Memory()).early.append((time, events))
         return memories
 
     def rebuild(
@@ -294,6 +314,9 @@ class CompositeStage:
         self._take_again(after, watermark)
         self.advance(watermark)
         self._forget()
+        early = {(n, *events) for n, memory in memories.items() for _, events in memory.early}
+        if early:
+            self.report_early(memories, early)
 
     def _take_again(self, events: Iterable[TypedEvent], watermark: int | None) -> None:
         """Takes events that were processed, up to a watermark; forgets what was reported then."""
@@ -338,16 +361,17 @@ class CompositeStage:
 
     def _matches(self, outputs: Outputs) -> list[Found]:
         """The matches that outputs are, with the variables of each query."""
-        found = list[Found]()
-        for place in range(len(outputs)):
-            root, event, _ = outputs[place]
-            assert root.events is not None
-            events, made = root.events(event), dict[tuple[int, ...], Chains]()
-            for number in outputs.numbers(place):
-                called = self._called[number]
-                several = made.get(called)
-                if several is None:
-                    some = [(called[variable], one) for variable, one in events]
-                    made[called] = several = Chains((Result.of(some, event[START], ()),), None)
-                found.append(Found(number, several, 0, event[END]))
-        return found
+        places = range(len(outputs))
+        return [one for place in places for one in self._matches_at(outputs, place)]
+
+    def _matches_at(self, outputs: Outputs, place: int) -> Iterator[Found]:
+        root, event, _ = outputs[place]
+        assert root.events is not None
+        events, made = root.events(event), dict[tuple[int, ...], Chains]()
+        for number in outputs.numbers(place):
+            called = self._called[number]
+            several = made.get(called)
+            if several is None:
+                some = [(called[variable], one) for variable, one in events]
+                made[called] = several = Chains((Result.of(some, event[START], ()),), None)
+            yield Found(number, several, 0, event[END])

@@ -290,9 +290,13 @@ class EventStage:
     def pending(self) -> dict[int, tuple[int, int]]:
         """How many outputs `flush` would report to each query now, and when the last of them ends;
         nothing changes."""
-        outputs = Outputs(self._reported.not_early(self._pending(), reported_now=False))
+        outputs = self.unreported()
         latest = outputs.latest()
         return {number: (many, latest[number]) for number, many in outputs.counts().items()}
+
+    def unreported(self) -> Outputs:
+        """What `flush` would report now; nothing changes."""
+        return Outputs(self._reported.not_early(self._pending(), reported_now=False))
 
     def _pending(self) -> list[Output]:
         """The outputs that would be reported if no further event came, including those reported

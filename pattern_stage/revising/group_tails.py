@@ -13,7 +13,7 @@ from xscl.pattern_stage.automata.group import AutomatonGroup, replaced
 from xscl.pattern_stage.automata.in_order import Group
 from xscl.pattern_stage.found import Found
 from xscl.pattern_stage.layouts import END, NUMBER, TypedEvent
-from xscl.pattern_stage.revising.tails import Changes, Tail
+from xscl.pattern_stage.revising.tails import COPIED, Changes, Tail
 
 __all__ = ["AutomatonTail", "GroupTail", "Outcomes"]
 
@@ -36,6 +36,7 @@ class GroupTail(Tail[Found]):
         """At the base, by partition the last match where matches do not overlap."""
 
     def _save(self) -> Any:
+        self.cost = len(self.group.runs) // COPIED
         return self.group.snapshot()
 
     def _load(self, saved: Any) -> None:
@@ -75,6 +76,12 @@ class GroupTail(Tail[Found]):
 
     def _at_base(self) -> None:
         self.reported = {**self.group.runs.endings.reported}
+
+    def decide(self, reported: Mapping[Any, int]) -> None:
+        """At the base, these were the last matches by partition."""
+        self.back()
+        self.group.runs.endings.reported = reported
+        self._at_base()
 
     def replace(self, coming: Sequence[TypedEvent]) -> None:
         """Some events are read again."""

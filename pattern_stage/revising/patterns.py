@@ -11,7 +11,7 @@ from xscl.pattern_stage.automata.group import AutomatonGroup
 from xscl.pattern_stage.automata.in_order import Group
 from xscl.pattern_stage.automata.program import Arc, Life
 from xscl.pattern_stage.bounds import MOST, portions
-from xscl.pattern_stage.endings import Identity
+from xscl.pattern_stage.endings import Identity, Partition
 from xscl.pattern_stage.found import Found, FoundGroup, Outcome, found_in, grouped
 from xscl.pattern_stage.layouts import END, TypedEvent
 from xscl.pattern_stage.memory import Memory
@@ -59,6 +59,9 @@ class RevisingStage(PatternStage):
         self._due: dict[Group, None] = {}
         """Those with something to do in this step."""
         self._changes = Changes[Found]()
+        self._early: dict[tuple[Any, ...], tuple[int, Sequence[tuple[int, Any]]]] = {}
+        """By key the matches that another stage has reported before their time, as a memory has
+        them."""
 
     # Queries
 
@@ -99,6 +102,7 @@ class RevisingStage(PatternStage):
         self._outcomes.adopt(other._outcomes)
         self._adopted += len(other._groups)
         self._due |= dict.fromkeys(other._groups)
+        self._early |= other._early
         self._version += 1
 
     def _route(self, group: Group, key: tuple[object, ...]) -> None:
@@ -114,6 +118,7 @@ class RevisingStage(PatternStage):
         """Removes a query."""
         group = self._of_query[number]
         super().remove(number)
+        self._early = {key: one for key, one in self._early.items() if key[0] != number}
         if group not in self._groups:
             del self._tails[group]
             self._due.pop(group, None)
@@ -226,6 +231,8 @@ class RevisingStage(PatternStage):
         for tail in self._tails.values():
             for (number, partition), time in tail.reported.items():
                 memories[number].reported.append((partition, time))
+            for key in self._early.keys() & tail.flushed:
+                memories[key[0]].early.append(self._early[key])
         self._remember_missed(memories)
         return memories
 
@@ -238,16 +245,27 @@ class RevisingStage(PatternStage):
     ) -> None:
         """Makes a new stage equal to another one that had taken these events."""
         self._recall_missed(memories)
+        decided = defaultdict[Group, dict[tuple[int, Partition], int]](dict)
         for number, memory in memories.items():
-            endings = self._of_query[number].runs.endings
             last = {(number, partition): time for partition, time in memory.reported}
-            endings.reported = {**endings.reported, **last}
+            decided[self._of_query[number]] |= last
         if before:
             self._take_again(before, settled(after, watermark))
             self.flush()
         self._take_again(after, watermark)
+        for group, tail in self._tails.items():
+            if not isinstance(group, AutomatonGroup):
+                # A decision stays, whatever is found again: its reasons may be gone.
+                tail.decide(decided.get(group, {}))
         self._due = dict.fromkeys(self._groups)
         self.advance(watermark)
+        self._early = {
+            (number, *events): (time, events)
+            for number, memory in memories.items()
+            for time, events in memory.early
+        }
+        for tail in self._tails.values() if self._early else ():
+            tail.flush(self._early)
         if watermark is not None:
             for tail in self._tails.values():
                 tail.follow(watermark)

@@ -15,6 +15,7 @@ from xscl.pattern_stage.plan.outputs import Output, Outputs, Root
 from xscl.pattern_stage.plan.stage import EventStage
 from xscl.pattern_stage.revising.patterns import Clock
 from xscl.pattern_stage.revising.tails import (
+    COPIED,
     NEVER,
     ROUND,
     Changes,
@@ -25,9 +26,6 @@ from xscl.pattern_stage.revising.tails import (
 )
 
 __all__ = ["RevisingPlans"]
-
-_COPIED = 8
-"""So many instances are copied, about, while an event is processed."""
 
 
 class _PlanTail(Tail[Output]):
@@ -41,7 +39,7 @@ class _PlanTail(Tail[Output]):
         self.outputs: list[Output] = []
 
     def _save(self) -> Any:
-        self.cost = self.stage.size() // _COPIED
+        self.cost = self.stage.size() // COPIED
         return self.stage.saved()
 
     def _load(self, saved: Any) -> None:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from typing import Any, Generic, TypeVar
 
 from xscl.pattern_stage.bounds import epochs
 from xscl.pattern_stage.layouts import END, NUMBER, TypedEvent
 
-__all__ = ["NEVER", "ROUND", "Changes", "Tail", "Window", "horizon_of", "unbounded"]
+__all__ = ["COPIED", "NEVER", "ROUND", "Changes", "Tail", "Window", "horizon_of", "unbounded"]
 
 NEVER = -(1 << 63)
 """A time before all events."""
@@ -30,6 +30,9 @@ Found = TypeVar("Found")
 
 Window = Callable[[], int | None]
 """How far beyond the watermark one looks now; None: to the newest event."""
+
+COPIED = 8
+"""So many instances of a state are copied, about, while an event is processed."""
 
 _FEW = 16
 """The base stays where it is while so many events are behind the watermark."""
@@ -194,12 +197,13 @@ class Tail(ABC, Generic[Found]):
             if follow or behind > len(self.events) - behind + max(_FEW, self.cost):
                 self.follow(mark)
 
-    def flush(self) -> None:
-        """Reports what would be reported if no further event came."""
+    def flush(self, only: Container[Hashable] | None = None) -> None:
+        """Reports what would be reported if no further event came, or `only` that of some keys."""
         for key, one in self.more().items():
-            self.standing[key] = one
-            self.flushed.add(key)
-            self.changes.report(key, one)
+            if only is None or key in only:
+                self.standing[key] = one
+                self.flushed.add(key)
+                self.changes.report(key, one)
 
     def more(self) -> dict[Hashable, Found]:
         """What `flush` would report; nothing changes."""

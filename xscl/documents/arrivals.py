@@ -15,7 +15,7 @@ from xscl.documents.events import TypedEvents
 from xscl.documents.retention import NO_LEAVES, DocumentShape
 from xscl.documents.runs import Run
 from xscl.errors import DocumentError
-from xscl.times import DAY, now, too_far
+from xscl.times import DAY, NEVER, now, too_far
 from xscl.xpath_stage import Witnesses
 
 if TYPE_CHECKING:
@@ -262,8 +262,8 @@ class Arrivals:
         """Lets the clock of a stream see a document, the latest of some."""
         farthest = self.last_arrival + DAY
         if time > farthest:
-            time = max([one for one in others if one <= farthest], default=-1)
-        if time > self.clocks.get(stream, -1):
+            time = max([one for one in others if one <= farthest], default=NEVER)
+        if time > self.clocks.get(stream, NEVER):
             self.clocks[stream] = time
 
     def _follow(self, time: int, farthest: int) -> None:

@@ -23,7 +23,7 @@ from xscl.documents.document import Document, document_of, from_file
 from xscl.documents.retention import DocumentShape, Retention
 from xscl.documents.revisable import NONE_REVISABLE, Revisable
 from xscl.documents.trees import Trees
-from xscl.times import now
+from xscl.times import NEVER, now
 
 __all__ = ["Intake", "Skipped"]
 
@@ -208,7 +208,7 @@ class Intake:
         """Lets the clocks of streams see a batch."""
         clocks = self.clocks
         for stream, time in arrivals.clocks.items():
-            if time > clocks.get(stream, -1):
+            if time > clocks.get(stream, NEVER):
                 clocks[stream] = time
 
     def _retain_part(self, some: Documents, shape: DocumentShape | None) -> Sequence[Document]:
@@ -238,7 +238,7 @@ class Intake:
 
     def see(self, stream: str, time: int) -> None:
         """Lets the clock of a stream see the time of a result, which is published to it."""
-        self.clocks[stream] = max(time, self.clocks.get(stream, -1))
+        self.clocks[stream] = max(time, self.clocks.get(stream, NEVER))
 
     def retain(self, document: Document, shape: DocumentShape) -> None:
         """Retains a document; one that is retained already changes its shape."""

@@ -57,8 +57,9 @@ _GOING = "\n\nconsistency"
 class Going(Struct):
     """How an engine goes about consistency: the level of queries that ask for none, the streams
     that are revisable, the clocks of streams, the promises of punctuations by block, and the
-    documents whose ids are free while they are retained; and `before` the lateness, the level and
-    the streams of its last step, where it has been given others since."""
+    documents whose ids are free while they are retained; `before` the lateness, the level and the
+    streams of its last step, where it has been given others since; and the queries that are
+    `Levels.waiting`, by name."""
 
     level: str = str(STRONG)
     revisable: str | None = None
@@ -66,12 +67,13 @@ class Going(Struct):
     promises: dict[str, int] = {}
     freed: list[int] = []
     before: Sequence[Any] | None = None
+    waiting: list[str] = []
 
     @property
     def written(self) -> str:
         """As it is kept; earlier versions do not know the last ones."""
         members = asdict(self)
-        for name in ("freed", "before"):
+        for name in ("freed", "before", "waiting"):
             if not members[name]:
                 del members[name]
         return json.dumps(members)
@@ -355,6 +357,7 @@ class Keeper:
             intake.promises,
             sorted(intake.freed),
             self._before(),
+            self._queries.waiting(),
         )
         if going != Going():
             now[_GOING] = going.written

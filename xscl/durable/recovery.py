@@ -75,7 +75,8 @@ def recover(
     remembered, saved, arcs = recalled(file.patterns())
     queries.recall_arcs(arcs)
     was = Level.of(level)
-    then = Before(was, queries.revisable_before(Revisable.read(streams), was))
+    revisable = queries.revisable_before(Revisable.read(streams), was)
+    then = Before(was, revisable, frozenset(going.waiting))
     evaluation.history.recompose(remembered, saved, then)
     intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False

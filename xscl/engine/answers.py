@@ -160,14 +160,15 @@ class Answers(EngineParts):
                             "and none of these documents: ask for that query"
                         )
             clocks, mark = self._intake.clocks, self._intake.watermark
-            newest = max((clocks.get(one, -1) for one in dissection.streams), default=-1)
+            times = [clocks[one] for one in dissection.streams if one in clocks]
+            newest = max(times, default=None)
         if not documents:
             return funnel_of(dissection, held)
         if isinstance(dissection.compiled, CompiledAutomaton):
             withheld = Withheld(
                 dissection.compiled.level or STRONG,
                 mark,
-                None if newest < 0 else newest,
+                newest,
                 dissection.compiled.automaton.sequence if dissection.compiled.eager else None,
             )
             return why_automaton(dissection, given, held, withheld)

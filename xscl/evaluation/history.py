@@ -172,7 +172,8 @@ class History:
         self._follow_queries()
         if self._patterns.timed:
             queries = self._queries
-            queries.levels.went_over(before.revisable, before.level, queries.asking)
+            those = queries.numbers_waiting(before.waiting)
+            queries.levels.went_over(before.revisable, before.level, those, queries.asking)
             self.renew_patterns(remembered)
             self._patterns.recall(saved, self._intake.flushed)
         derived = self._queries.stages.derived

@@ -12,7 +12,7 @@ new one: what these take back is gone before it is final.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from heapq import heappop, heappush
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,11 +33,12 @@ __all__ = ["Before", "PendingRows"]
 
 
 class Before(NamedTuple):
-    """What an engine went by before a restart: the consistency of queries that ask for none, and
-    the streams that were revisable."""
+    """What an engine went by before a restart: the consistency of queries that ask for none, the
+    streams that were revisable, and the names of the queries that were `Levels.waiting`."""
 
     level: Level
     revisable: Revisable
+    waiting: Collection[str] = ()
 
 
 _Entry = tuple[int, int, Subscription, OperatorRow]

@@ -313,18 +313,13 @@ class Catalogue:
 
         own = level_of(dissection.query)
         level, asks = own or around, around_asks or own is not None
-        inner = tuple(
-            self._subscribe(
-                self._wiring(below, stream, since, level, around_asks=asks),
-                below.query.name,
-                since,
-                None,
-            )
-            for stream, below in (*dissection.subqueries, *dissection.publishing)
-        )
         feeds = tuple(stream for stream in (internal, dissection.feeds) if stream is not None)
+        inner: list[Subscription] = []
         try:
-            of = dissection, feeds, self._cancel, self.schemas.of, inner
+            for stream, below in (*dissection.subqueries, *dissection.publishing):
+                wiring = self._wiring(below, stream, since, level, around_asks=asks)
+                inner.append(self._subscribe(wiring, below.query.name, since, None))
+            of = dissection, feeds, self._cancel, self.schemas.of, tuple(inner)
             return replace(Wiring.of(*of, level=level), asked_around=around_asks)
         except BaseException:
             for one in inner:
@@ -362,6 +357,22 @@ class Catalogue:
                     fed.update(one.feeds)
                     revisable, more = declared.with_streams(fed), True
         return revisable
+
+    def waiting(self) -> list[str]:
+        """The names of the patterns and event queries that wait though they need not any more."""
+        levels = self.levels
+        if not levels.waiting:
+            return []
+        patterns = [n for n, pattern in levels.patterns.items() if pattern in levels.waiting]
+        members = [one.name for query, one in levels.members() if query in levels.waiting]
+        return sorted([*map(self._pattern, patterns), *members])
+
+    def numbers_waiting(self, names: Collection[str]) -> set[int]:
+        """The numbers of those of some names."""
+        if not names:
+            return set()
+        patterns = {number for number in self.levels.patterns if self._pattern(number) in names}
+        return patterns | {one.order for _, one in self.levels.members() if one.name in names}
 
     def _follow_revisable(self) -> None:
         """Notes the streams whose documents may be taken back."""
@@ -414,6 +425,7 @@ class Catalogue:
         if subscription in self._feeding:
             del self._feeding[subscription]
             self._follow_revisable()
+            self.levels.ceased()
         if subscription.wiring.pattern is not None:
             self.levels.remove(subscription.order)
         self._remove_output(subscription)

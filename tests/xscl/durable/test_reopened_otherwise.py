@@ -247,3 +247,79 @@ def test_what_is_retracted_is_none_to_others_than_weak(then: Any, tmp_path: Path
     with xscl.Engine(state, revisable=then) as engine:
         found = [*engine.publish("T", "<i/>", id="b", timestamp=2), *engine.flush()]
     assert [one.query for one in found] == ["weak"]
+
+
+CEASING = "SELECT a.x AS x FROM EVENT SEQ(A a, !C c, B b) WITHIN 9 CONSISTENCY middle PUBLISH P"
+OPTIONS = ["strong", "middle(5 s)", "middle(30 s)", "middle"]
+CEASED = [
+    (text, asks, before, then)
+    for text in ("EVENT SEQ(P p, D d) WITHIN 1 h", "SELECT v FROM P", "SELECT * FROM (P x | D y)")
+    for asks in (False, True)
+    for before in OPTIONS
+    for then in (OPTIONS[OPTIONS.index(before) :] if not asks else [before])
+]
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("how", ["a run", "a restart", "another"])
+@pytest.mark.parametrize(("text", "asks", "before", "then"), some_of(CEASED, 14, "ceased"))
+def test_what_waited_is_reported_once_where_a_stream_ceases_to_be_revisable(
+    text: str, asks: bool, before: str, then: str, how: str, tmp_path: Path
+) -> None:
+    """As the query that is to publish no more to it has gone, or as the engine is opened otherwise;
+    with restarts behind that, after steps or not, and with another consistency at last."""
+    state = tmp_path / "s.duckdb"
+    options: dict[str, Any] = {"lateness": 40}
+    if how == "another":
+        options["revisable"] = {"P"}
+    if not asks:
+        options["consistency"] = before
+    found: list[xscl.Match] = []
+    with xscl.Engine(state, **options) as engine:
+        engine.subscribe(f"{text} CONSISTENCY {before}" if asks else text, name="q")
+        engine.subscribe(CEASING if how != "another" else "A//x", name="m")
+        found += engine.publish("P", {"v": 1}, id="p", timestamp=1)
+        found += engine.publish("D", {}, id="d", timestamp=20)
+        if how == "a run":
+            engine.cancel("m")
+            found += engine.publish("U", {}, timestamp=21)
+    with xscl.Engine(state, revisable=False) as engine:
+        if how == "a restart":
+            engine.cancel("m")
+    for _ in range(2):
+        with xscl.Engine(state) as engine:
+            found += engine.publish("U", {}, timestamp=21)
+    with xscl.Engine(state, consistency=then) as engine:
+        found += engine.publish("U", {}, timestamp=22)
+    with xscl.Engine(state) as engine:
+        found += [*engine.flush(), *engine.advance(1_000)]
+    expected = {"EVENT": 1, "SELECT v": 1, "SELECT *": 2}
+    matches = [one for one in found if one.query == "q"]
+    assert not any(one.retracts for one in matches)
+    assert len({one.id for one in matches}) == len(matches)
+    assert len(matches) == next(n for words, n in expected.items() if text.startswith(words))
+
+
+@pytest.mark.parametrize("steps", [False, True])
+@pytest.mark.parametrize("then", ["middle", "middle(30 s)", "strong"])
+@pytest.mark.parametrize("text", ["EVENT SEQ(P p, D d) WITHIN 1 h", "SELECT * FROM (P x | D y)"])
+def test_what_was_reported_early_is_not_again(
+    text: str, then: str, steps: bool, tmp_path: Path
+) -> None:
+    """Before its stream became revisable, by a query that goes by another consistency now."""
+    state = tmp_path / "s.duckdb"
+    found: list[xscl.Match] = []
+    with xscl.Engine(state, lateness=40) as engine:
+        engine.subscribe(text, name="q")
+        found += engine.publish("P", {"v": 1}, id="p", timestamp=1)
+        found += engine.publish("D", {}, id="d", timestamp=2)
+        assert found
+        engine.subscribe(CEASING, name="m")
+        found += engine.publish("U", {}, timestamp=3)
+    if steps:
+        xscl.Engine(state, consistency="middle").close()
+    with xscl.Engine(state, consistency=then) as engine:
+        found += engine.publish("U", {}, timestamp=4)
+    with xscl.Engine(state) as engine:
+        found += [*engine.publish("U", {}, timestamp=5), *engine.flush(), *engine.advance(1_000)]
+    assert len({one.id for one in found}) == len(found)

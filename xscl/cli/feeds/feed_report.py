@@ -12,7 +12,7 @@ from xscl.cli.log import Level
 from xscl.counts import counted
 from xscl.polling.relations import Envelope
 from xscl.polling.state import DAY, FeedState
-from xscl.times import from_timestamp, moment, span
+from xscl.times import from_timestamp, moment, span, written
 
 __all__ = ["FeedReport"]
 
@@ -84,10 +84,11 @@ class FeedReport:
             by_feed[str(one["id"]).partition("#")[0]].append(_time(one))
         for address, times in by_feed.items():
             days = math.ceil((watermark + lateness - min(times) / 1e6) / DAY)
+            wide = written(round(days * DAY) * 1_000_000)
             self._say(
                 f"feed {address}: {counted(len(times), 'item')} too late, from "
                 f"{moment(min(times))} on: more than {span(from_timestamp(lateness))} before the "
-                f"latest item; start again with --lateness '{counted(days, 'day')}' to have them"
+                f"latest item; start again with --lateness '{wide}' to have them"
             )
         return late
 

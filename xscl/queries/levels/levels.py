@@ -64,6 +64,9 @@ class Levels:
         self.hurried: set[PatternQuery | EventQuery] = set()
         """Those that go in order since their stage was made again, and reported immediately before:
         what they read has become revisable."""
+        self.waiting: set[PatternQuery | EventQuery] = set()
+        """Those that might report immediately, and do not: what they read was revisable, or they
+        looked less far, and what was pending then is reported in its time."""
         self._streams: tuple[int, set[str]] = -1, set()
         """The streams that are read, as of a version."""
         self.changed: dict[int, tuple[Arcs, str | None]] = {}
@@ -86,6 +89,7 @@ class Levels:
         pattern = self.patterns.pop(number)
         self.changed.pop(number, None)
         self._unplaced.pop(pattern, None)
+        self.waiting.discard(pattern)
         controller = self.controller(pattern)
         if controller is not None and not self.stale:
             controller.stage.remove(number)
@@ -238,6 +242,7 @@ class Levels:
         if not query.members:
             del self.events[query]
             self._unplaced.pop(query, None)
+            self.waiting.discard(query)
             for one in query.types:
                 self.types.release(one)
             query.level = query.in_order = None
@@ -400,28 +405,46 @@ class Levels:
             if now and not before:
                 self.hurried.add(query)
             now = now or before
+        elif before and not now and query.compiled.monotone and query.asked.window is not None:
+            query.asked = query.asked._replace(widened=True)
         query.in_order = now
+        self._note_waiting(query)
 
-    def went_over(
-        self, revisable: Container[str], level: Level, asking: Callable[[], Container[int]]
-    ) -> None:
-        """Before a restart these streams were revisable, and this was the consistency of queries
-        but those `asking` for theirs, by number."""
+    def ceased(self) -> None:
+        """Some streams are no longer revisable."""
         some: list[PatternQuery | EventQuery] = [*self.patterns.values(), *self.events]
         for query in some:
-            if _reports_at_once(query):
-                query.in_order = any(one.stream in revisable for one in query.types)
-        if self.default.is_wider(level):
-            self.stages.before = level
-            asked = asking()
-            members = ((one.order, query) for query, one in self.members())
-            for number, query in chain[Any](self.patterns.items(), members):
-                waited = not query.compiled.monotone or any(
-                    one.stream in revisable for one in query.types
-                )
-                # Others have reported what there was.
-                if waited and number not in asked:
-                    query.asked = self.default._replace(widened=True)
+            self._note_waiting(query)
+
+    def _note_waiting(self, query: PatternQuery | EventQuery) -> None:
+        waits = query.in_order or query.asked.widened
+        if waits and query.compiled.monotone and not self.may_change(query.types):
+            self.waiting.add(query)
+        else:
+            self.waiting.discard(query)
+
+    def went_over(
+        self,
+        revisable: Container[str],
+        level: Level,
+        waiting: Container[int],
+        asking: Callable[[], Container[int]],
+    ) -> None:
+        """Before a restart these streams were revisable, this was the consistency of queries but
+        those `asking` for theirs, by number, and these were `waiting`."""
+        wider = self.default.is_wider(level)
+        asked: Container[int] = ()
+        if wider:
+            self.stages.before, asked = level, asking()
+        members = ((one.order, query) for query, one in self.members())
+        for number, query in chain[Any](self.patterns.items(), members):
+            monotone = query.compiled.monotone
+            waited = number in waiting or any(one.stream in revisable for one in query.types)
+            if monotone:
+                query.in_order = waited
+            # Others have reported what there was.
+            if wider and (waited or not monotone) and number not in asked:
+                query.asked = self.default._replace(widened=True)
 
     def may_change(self, types: Iterable[EventType]) -> bool:
         """Whether any event of some types may be retracted."""

@@ -24,7 +24,7 @@ from xscl.spark.joins.folder import JoinFolder
 from xscl.spark.joins.live_cells import Revision
 from xscl.spark.joins.plan import Queries
 from xscl.spark.joins.stream import kinds_of
-from xscl.times import span
+from xscl.times import written
 
 __all__ = ["Fixed", "endless", "named", "revised"]
 
@@ -60,7 +60,7 @@ class Fixed:
             case "grouped":
                 return "--grouped" if value else "no --grouped"
             case "lateness":
-                return f"--lateness {'INF' if value is None else span(value)}"
+                return f"--lateness {'INF' if value is None else repr(written(value))}"
             case "tasks":
                 return f"--conf spark.xscl.join.tasks={value}"
         return f"--{name} {value}"
