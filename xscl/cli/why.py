@@ -86,8 +86,11 @@ def why(options: Options) -> int:
                 # One of a stream that is not read may be asked for, too.
                 own = [one for stream, one in came.items() if stream in subscription.streams]
                 there = own or [*came.values()]
-                held = len(engine.held(id, stream=subscription.streams)) > place
-                yield id if held or not there else there[min(place, len(there) - 1)]
+                held = len(engine.held(id, stream=subscription.streams))
+                if held > place or not there or (held and place >= len(there)):
+                    yield id
+                else:
+                    yield there[min(place, len(there) - 1)]
 
         sources = read_sources(options.given, Reading(report.skip, fields=fields_of(options.given)))
         envelopes = (envelope for envelope, _ in chain.from_iterable(sources))

@@ -24,6 +24,7 @@ from xscl.language.syntax import (
     Either,
     Every,
     Join,
+    JSONConstant,
     Predicate,
     Query,
     Window,
@@ -77,6 +78,8 @@ def _bare(node: object, *, unordered: bool) -> object:
     if not is_dataclass(node) or isinstance(node, type):
         # 1 is 1.0, but not true.
         return (type(node), node) if isinstance(node, bool) else node
+    if isinstance(node, JSONConstant):
+        return type(node.value), repr(node.value)
     if isinstance(node, Window) and node.parameter is None:
         return "Window", node.length
     # An arc's `at` is a time.

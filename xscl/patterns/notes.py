@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf, nextafter
 from operator import eq, ge, gt, le, lt, ne
 
+from xscl.language.patterns.normal_form import conjuncts
 from xscl.language.patterns.walk import reads
-from xscl.language.syntax import Compared, EventPattern, Query
+from xscl.language.syntax import Compared, Equivalence, EventPattern, Query
 from xscl.language.values.walk import atoms
 from xscl.pattern_stage.pattern import Conjunct, Pattern, Strategy
 from xscl.pattern_stage.values.terms import (
@@ -49,11 +51,12 @@ def _notes(query: Query, compiled: CompiledPattern) -> Iterator[str]:
     if kleene and pattern.strategy is Strategy.SKIP_TILL_ANY_MATCH:
         over = "and no WITHIN" if pattern.within is None else "is of every choice of events"
         yield f"skip_till_any_match with `+` {over}: matches grow exponentially"
-    for number, conjunct in enumerate(pattern.conjuncts, 1):
+    numbered = [*_numbered(query.source, pattern)]
+    for number, conjunct in numbered:
         spared = _may_be_spared(pattern, conjunct)
         if not spared and all(never(one, compiled.constants) for one in conjunct):
             yield f"conjunct {number} of the condition never holds: it matches nothing"
-    together = never_together(_plain(pattern), compiled.constants)
+    together = never_together(_plain(numbered, pattern), compiled.constants)
     if together is not None:
         yield "conjuncts {} and {} of the condition never hold together".format(*together)
     for at in kleene:
@@ -117,9 +120,18 @@ def never(comparison: Comparison, constants: Sequence[str | float]) -> bool:
     return False
 
 
-def _plain(pattern: Pattern) -> Iterator[tuple[int, Comparison]]:
+def _numbered(source: EventPattern, pattern: Pattern) -> Iterator[tuple[int, Conjunct]]:
+    """The conjuncts that are no tests, by their numbers among all."""
+    every = enumerate(conjuncts(source.condition), 1)
+    numbers = [number for number, (one, *_) in every if not isinstance(one, Equivalence)]
+    return zip(numbers, pattern.conjuncts, strict=True)
+
+
+def _plain(
+    numbered: Iterable[tuple[int, Conjunct]], pattern: Pattern
+) -> Iterator[tuple[int, Comparison]]:
     """The conjuncts that every match meets, by their numbers."""
-    for number, conjunct in enumerate(pattern.conjuncts, 1):
+    for number, conjunct in numbered:
         read = [one for one in leaves(conjunct) if isinstance(one, Read)]
         # There may be no `a[i]`, nor any attribute where one event in ANY lacks it.
         lenient = any(
@@ -157,7 +169,8 @@ def _apart(one: tuple[str, str | float], other: tuple[str, str | float]) -> bool
     if isinstance(low, str) or isinstance(high, str):
         # How a text is ordered depends on what it is compared with; what is equal is one.
         return type(low) is type(high) and first == second == "=" and low != high
-    some = {low, high, (low + high) / 2, min(low, high) - 1, max(low, high) + 1}
+    less, more = nextafter(min(low, high), -inf), nextafter(max(low, high), inf)
+    some = {low, high, low / 2 + high / 2, less, more}
     return not any(_COMPARE[first](v, low) and _COMPARE[second](v, high) for v in some)
 
 

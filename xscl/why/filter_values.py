@@ -35,9 +35,12 @@ def explained(
         return replace(finding, note=_counted(nodes))
     nodes = nodes[:_MOST_NODES]
     near = None
-    sides = _sides(condition)
+    sides, several = _sides(condition), list[int]()
     if sides is not None:
         groups = [(strings(node, sides[0]), strings(node, sides[1])) for node in nodes]
+        if isinstance(condition, Function):
+            several = [len(some) for group in groups for some in group if len(some) > 1]
+            groups = [(left[:1], right[:1]) for left, right in groups]
         left, right = ([value for group in groups for value in group[side]] for side in (0, 1))
         near = _near(condition, groups)
         firsts = (None, None) if near is None else (near.left, near.right)
@@ -53,6 +56,8 @@ def explained(
                 return replace(finding, near=hint[0], note=f"{wording.path(path.steps)}: {hint[1]}")
     if sides is None:
         return replace(finding, note=_values_of_paths(condition, nodes, wording))
+    if several:
+        return replace(finding, note=f"the first of {counted(several[0], 'node')} alone counts")
     return replace(finding, note=_order_note(condition, (*left, *right)))
 
 

@@ -149,6 +149,9 @@ def instead(finding: Finding) -> str:
     left, right = shown
     if degree:
         return f"; '{left}' and '{right}' are most alike, {degree:g}"
+    if finding.note is not None:
+        # It is a path that all but leads somewhere.
+        return f"; {finding.note}"
     if finding.near == SPELLING:
         # What is written is in the text.
         written = any(f"{quote}{left}{quote}" in finding.text for quote in "'\"")

@@ -74,7 +74,9 @@ def near_text(groups: Sequence[Group], holds: Callable[[str, str], bool]) -> Nea
     for words, key in _differences(texts=True):
         for lefts, rights in some:
             for value, other in product(lefts, rights):
-                if holds(key(value) or "", key(other) or ""):
+                # White space at the ends of what is looked for counts.
+                part = key(f"\0{other}\0") or ""
+                if holds(key(value) or "", part[1:-1]):
                     return Near(words, value, other)
     return None
 

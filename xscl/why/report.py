@@ -244,7 +244,7 @@ def _cause(why: Why) -> Text:
         sides = [_shown(cause, value) for value in side.shown]
         sides += [f"{side.more:,} more"] * bool(side.more)
     reason = cause.note
-    if cause.near is not None and len(sides) == 2:
+    if cause.near is not None and reason is None and len(sides) == 2:
         reason = f"{' and '.join(sides)} are alike {cause.near}"
     elif reason is None and sides:
         reason = enumerated(sides, "and")

@@ -43,6 +43,7 @@ def test_check_notes_what_a_pattern_may_not_mean() -> None:
         ("a.p > 3 AND a.p < 5", False),
         ("a.p >= 5 AND a.p <= 5", False),
         ("a.p > 5 AND b.p < 3", False),
+        ("a.p != 0 AND a.p > 1700000000000000000", False),
         ("(a.p > 5 OR b.p = 1) AND a.p < 3", False),
     ],
 )
@@ -52,6 +53,14 @@ def test_check_notes_conditions_that_contradict_each_other(
     done = typed("check", "-q", f"EVENT SEQ(A a, B b) WHERE {condition} WITHIN 5")
     assert done.exit_code == 0, done.output
     assert ("of the condition never hold together" in done.stdout) is contradicts
+
+
+def test_check_numbers_conjuncts_as_they_are_written() -> None:
+    """A test is one."""
+    text = "EVENT SEQ(A a, B b) WHERE [k] AND a.p > 5 AND a.p < 3 AND 1 = 2 WITHIN 5"
+    done = typed("check", "-q", text)
+    assert "conjuncts 2 and 3 of the condition never hold together" in done.stdout
+    assert "conjunct 4 of the condition never holds" in done.stdout
 
 
 def test_a_unit_that_there_is_not_is_one_error() -> None:
@@ -93,6 +102,14 @@ def test_why(tmp_path: Path) -> None:
     done = typed("why", str(query), "a", "--events", str(events))
     assert done.exit_code == 2
     assert "takes 2 documents" in done.output
+
+
+def test_a_document_that_is_named_twice_is_no_match_of_itself(tmp_path: Path) -> None:
+    events = tmp_path / "e.jsonl"
+    events.write_text('{"id": "d", "xml": "<a>1</a>"}')
+    pair = "S/a->x JOIN {x = y} S/a->y"
+    done = typed("why", "-q", pair, "d", "d", "--events", str(events), "--format", "json")
+    assert not json.loads(done.stdout)["holds"]
 
 
 def test_the_cause_names_the_values_of_all_events(tmp_path: Path) -> None:

@@ -52,6 +52,29 @@ def test_what_is_said_of_a_query(query: str) -> None:
         assert engine.hint("q", DOCUMENTS) == HINTS[query]
 
 
+KINDS: list[dict[str, object]] = [
+    {"id": "k", "stream": "K", "timestamp": 5,
+     "xml": "<i><kind>News</kind><kind>Tech</kind><name>theory of it</name></i>"},
+]  # fmt: skip
+OF_KINDS = {
+    # Of several nodes a function takes the first, and white space at the ends of a constant counts.
+    "K/i[contains(kind, 'Tech')]": "no document of K met `[contains(kind, 'Tech')]`",
+    "K/i[contains(kind, 'news')]": "no document of K met `[contains(kind, 'news')]`; 'News' and "
+    "'news' are equal but for case",
+    "K/i[starts-with(name, 'the ')]": "no document of K met `[starts-with(name, 'the ')]`",
+    "K/i[lower-case(nam) = 'theory']": "no document of K met `[lower-case(nam) = 'theory']`; nam: "
+    "there is /i/name",
+}
+
+
+@pytest.mark.parametrize("query", OF_KINDS)
+def test_what_is_said_of_a_function_that_does_not_hold(query: str) -> None:
+    with Engine() as engine:
+        engine.subscribe(query, name="q")
+        assert engine.publish_many(KINDS) == []
+        assert engine.hint("q", KINDS) == OF_KINDS[query]
+
+
 def test_what_matches_has_no_hint() -> None:
     queries = ["S//item", "S/item[./link->t] JOIN {t = u} S/item[./link->u]", "J/json/tags"]
     with Engine() as engine:

@@ -123,6 +123,8 @@ _LAST_WORD = re.compile(rf"{NAME}\Z")
 _LONGEST_WORD = 100
 _LONGEST_LIST = 1_000
 _BEGINNING = re.compile(rf"(?ai:SELECT|DECLARE)\b|{NAME}[ \t]*(?:/|\Z)|\(")
+_STREAM = re.compile(r"[ \t\r\n]*(?:/|(?ai:JOIN|FOLLOWED)\b)")
+"""What follows a stream, and neither SELECT nor DECLARE."""
 _PATTERN = re.compile(r"\b(?ai:EVENT|PATTERN)[ \t\r\n]+\Z")
 _OPERATOR = re.compile(r"(?ai:\bBY|\bJOIN)\Z")
 _NOT = re.compile(r"(?:[{(]|\b(?ai:AND|OR))[ \t\r\n]*(?ai:NOT)\Z")
@@ -188,7 +190,9 @@ def misspelt_beginning(statement: str, at: int) -> Problem | None:
     first = _WORD.match(statement)
     if first is None:
         return None
-    keyword = _keyword(first[0], ("SELECT", "DECLARE"))
+    keyword = None
+    if not _STREAM.match(statement, first.end()):
+        keyword = _keyword(first[0], ("SELECT", "DECLARE"))
     # EQL takes SEQ for a variable.
     if keyword is None and statement[first.end() : at].strip().upper() in ("", "SEQ"):
         keyword = _keyword(first[0], ("EVENT", "PATTERN"))

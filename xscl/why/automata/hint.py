@@ -50,9 +50,11 @@ def untaken(dissection: Dissection, documents: Sequence[Document]) -> str | None
     found = count_automaton(dissection, documents)
     for arc, count in zip(compiled.described, found.arcs, strict=True):
         if count.failed and not count.passed and _needed(compiled, [arc]):
-            text, _ = count.failed[0]
+            (text, _), *others = count.failed
             near = f"; {count.near}" if count.near else ""
-            return f"no run could take the arc `{arc.name}`: `{text}` did not hold{near}"
+            # Each failed of some events, and held of others.
+            what = "its conditions did not hold together" if others else f"`{text}` did not hold"
+            return f"no run could take the arc `{arc.name}`: {what}{near}"
     return None
 
 

@@ -39,17 +39,19 @@ def input_of(compiled: CompiledAutomaton, documents: Iterable[Document]) -> Inpu
             if seen is not None:
                 id, time = document.id, document.time
                 events += (Event(number, id, time, *one) for one in seen.events())
-        if not events:
-            found.outside[document.id] = _unselected(failed)
+        within, lacking = False, ""
         for event in events:
             values = [event.read(one) for one in compiled.program.by]
             missing = next(
                 (name for name, one in zip(by, values, strict=True) if one is None), None
             )
             if missing is not None:
-                found.outside[document.id] = f"it has no `{missing}`, which splits the input"
+                lacking = f"it has no `{missing}`, which splits the input"
             else:
                 found.parts.setdefault(tuple(map(str, values)), []).append(event)
+                within = True
+        if not within:
+            found.outside[document.id] = lacking or _unselected(failed)
     return found
 
 

@@ -9,7 +9,7 @@ and what may not lie between, are looked at for so many pairs at most.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
@@ -17,7 +17,7 @@ from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document
 from xscl.language.same_query import bare
 from xscl.language.syntax import EventPattern
-from xscl.pattern_stage.layouts import TypedEvent
+from xscl.pattern_stage.layouts import NUMBER, TypedEvent
 from xscl.pattern_stage.pattern import Conjunct
 from xscl.pattern_stage.processor import PatternStage
 from xscl.pattern_stage.values.numbers import number_of
@@ -32,7 +32,7 @@ from xscl.why.patterns import pattern_of
 from xscl.why.report import Funnel
 from xscl.why.sequences.taken import Event, Run
 
-__all__ = ["components_of", "funnel_of_sequence", "value_of"]
+__all__ = ["components_of", "funnel_of_sequence", "matches_of_sequence", "value_of"]
 
 _MOST = 100_000
 """So many pairs are looked at."""
@@ -42,8 +42,19 @@ def funnel_of_sequence(dissection: Dissection, documents: Iterable[Document]) ->
     """Counts what comes through each condition of a pattern."""
     counting = _Counting(dissection, [*documents])
     return Funnel(
-        dissection.query.name, len(counting.documents), (*counting.tallies(),), counting.matches()
+        dissection.query.name,
+        len(counting.documents),
+        (*counting.tallies(),),
+        counting.staged()[0].counts().get(1, 0),
     )
+
+
+def matches_of_sequence(dissection: Dissection, documents: Iterable[Document]) -> list[list[Event]]:
+    """The events of each match of a pattern, in order of time."""
+    counting = _Counting(dissection, [*documents])
+    deque(counting.tallies(), maxlen=0)
+    stage, came = counting.staged()
+    return [[came[event[NUMBER]] for _, event in one.events] for one in stage.found()]
 
 
 class _Counting:
@@ -129,7 +140,11 @@ class _Counting:
             passed = sum(_in_order(left, right, within) for left, right in groups)
             yield Tally("time", None, f"within {span(within)}", passed, pairs=True)
         asked = [conjunct for conjunct, of in self.of.items() if of == {one, other}]
-        forbidden = [at for at in range(one + 1, other) if self._decides(at, one, other)]
+        absences = range(one + 1, other)
+        if self.pattern.components[one].kleene and len(self.events[one]) < len(self.every[one]):
+            # It is the last event that counts, which these pairs need not have.
+            absences = range(0)
+        forbidden = [at for at in absences if self._decides(at, one, other)]
         if not asked and not forbidden:
             return
         pairs = chain_pairs(groups, within)
@@ -166,9 +181,10 @@ class _Counting:
 
     # The whole.
 
-    def matches(self) -> int:
-        """How many matches there are, by the pattern stage."""
-        stage = PatternStage()
+    def staged(self) -> tuple[PatternStage, list[Event]]:
+        """The pattern stage once all events have come, and these by number."""
+        came = list[Event]()
+        stage = PatternStage(identity=lambda number: (came[number].document, number))
         kinds: dict[object, int] = {}
         # What several components read is one event.
         first: dict[int, tuple[int, int]] = {}
@@ -184,10 +200,11 @@ class _Counting:
             for place, event in self.every[at]:
                 if place == of:
                     values = [value_of(event, slot) for slot in slots]
-                    coming.append((kind, (event.time, event.time, len(coming), *values)))
+                    coming.append((kind, (event.time, event.time, len(came), *values)))
+                    came.append(event)
         stage.take(coming)
         stage.flush()
-        return stage.counts().get(1, 0)
+        return stage, came
 
 
 def chain_pairs(

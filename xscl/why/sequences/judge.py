@@ -24,6 +24,7 @@ from xscl.times import moment, span
 from xscl.why.blocks import judge_events
 from xscl.why.findings import Finding, values_of
 from xscl.why.report import Why, furthest
+from xscl.why.sequences.funnel import matches_of_sequence
 from xscl.why.sequences.taken import Event, Run
 
 __all__ = ["why_sequence"]
@@ -50,7 +51,7 @@ class _Judge:
         query, compiled = dissection.query, dissection.compiled
         assert isinstance(query.source, EventPattern)
         assert isinstance(compiled, CompiledPattern)
-        self.query = query
+        self.query, self.dissection = query, dissection
         self.source = query.source
         self.compiled, self.pattern = compiled, compiled.pattern
         self.written = Written(query.source, query.text, self.pattern)
@@ -98,7 +99,10 @@ class _Judge:
             streams = [stream for (stream, *_), _ in chosen]
             blocks = [one for (_, *found), _ in chosen for one in found]
             events = tuple(event for _, event in chosen if event is not None)
-            between = self.of_events(events) if len(events) == len(chosen) else ()
+            between = [*self.of_events(events)] if len(events) == len(chosen) else []
+            found = (*streams, *blocks, *between)
+            if between and self.pattern.non_overlapping and all(one.holds for one in found):
+                between.append(self.apart(events))
             yield Why(self.query.name, ids, (*streams, *blocks, *between))
 
     # Types.
@@ -151,6 +155,31 @@ class _Judge:
         for at, component in enumerate(self.pattern.components):
             if component.negated:
                 yield self.forbidden(run, at)
+
+    def apart(self, events: Sequence[Event]) -> Finding:
+        """The finding that no other match is reported instead of one, by the pattern stage."""
+
+        def said(some: Iterable[Event]) -> list[tuple[int, str]]:
+            return [(one.time, one.document) for one in some]
+
+        found = matches_of_sequence(self.dissection, self.held)
+        text = "OUTPUT NON OVERLAPPING"
+        if any(said(one) == said(events) for one in found):
+            return Finding("documents", None, text, True)
+        first, last = events[0].time, events[-1].time
+        over = [one for one in found if one[0].time <= last and one[-1].time >= first]
+        others = (
+            one
+            for one in over
+            if all(
+                Run(self.pattern, self.compiled.constants, (*one, *events)).test(made)[0]
+                for _, made in self.tests
+            )
+        )
+        rival = next(others, None)
+        ids = "" if rival is None else ", ".join(one.document for one in rival)
+        note = f"{ids}, until {moment(rival[-1].time)}, is reported" if rival else None
+        return Finding("documents", None, text, False, note=note)
 
     def name(self, event: Event) -> str:
         """An event, by its component."""

@@ -115,6 +115,18 @@ def test_documents_that_are_not_in_the_input_are_named(engine: xscl.Engine) -> N
     }
 
 
+def test_a_document_with_an_event_in_the_input_is_in_it() -> None:
+    text = (
+        'AUTOMATON {"events": {"e": "S//item"}, "by": ["k"], "final": ["q1"], '
+        '"arcs": [{"from": "q0", "to": "q1", "event": "e"}]}'
+    )
+    with xscl.Engine() as engine:
+        engine.subscribe(text, name="q")
+        engine.publish("S", "<r><item><k>u</k></item><item/></r>", id="d", timestamp=1)
+        answer: dict[str, Any] = engine.why("q", "d").to_dict()
+        assert (answer["holds"], answer["outside"]) == (True, {})
+
+
 def test_documents_between_that_make_a_difference_are_named(engine: xscl.Engine) -> None:
     (part,) = asked(engine, "falls", "d1", "d4")["parts"]
     notes = part["matches"][0]["notes"]

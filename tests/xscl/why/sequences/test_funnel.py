@@ -97,6 +97,18 @@ def test_counts_are_those_of_nested_loops() -> None:
         assert funnel.matches == len(free)
 
 
+def test_an_absence_behind_a_kleene_plus_is_one_behind_its_last_event() -> None:
+    with Engine() as engine:
+        text = "PATTERN SEQ(B+ b[], !N n, C c) WHERE b[1].x > 5 WITHIN 1 hour"
+        engine.subscribe(text, name="q")
+        for at, (stream, x) in enumerate([("B", 9), ("N", 0), ("B", 1), ("C", 0)]):
+            engine.publish(stream, {"x": x}, id=f"d{at}", timestamp=at)
+        found = engine.why("q")
+        assert isinstance(found, Funnel)
+        assert found.matches == 1
+        assert "no N" not in str(found)
+
+
 def test_of_very_many_pairs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xscl.why.sequences.funnel._MOST", 1_000)
     envelopes = [

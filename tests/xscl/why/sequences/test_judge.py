@@ -38,8 +38,6 @@ def test_it_agrees_with_the_shared_cases(part: int) -> None:
             for query in parse(case["queries"])[0]:
                 source = query.source
                 assert isinstance(source, EventPattern)
-                if source.non_overlapping:
-                    continue
                 found = {
                     tuple(match["documents"])
                     for match in case["expected"]
@@ -80,6 +78,21 @@ def engine() -> Engine:
     made.publish("News", {"about": "G", "symbol": "G"}, id="n", timestamp=7.5)
     made.publish("S", "<r><item><category>y</category><title>T</title></item></r>", id="s")
     return made
+
+
+def test_a_match_that_overlaps_one_that_is_reported_is_none() -> None:
+    with Engine() as engine:
+        text = "EVENT SEQ(T a, T b) WHERE [k] WITHIN 1 h OUTPUT NON OVERLAPPING"
+        engine.subscribe(text, name="q")
+        for at in range(1, 5):
+            engine.publish("T", {"k": at % 2}, id=f"t{at}", timestamp=at)
+        engine.publish("T", {"k": 1}, id="t5", timestamp=5)
+        assert engine.why("q", "t1", "t3").holds
+        answer = engine.why("q", "t3", "t5")
+        assert not answer.holds
+        assert answer.cause is not None
+        assert answer.cause.text == "OUTPUT NON OVERLAPPING"
+        assert str(answer.cause.note).startswith("t1, t3, until 1970-01-01 00:00:03")
 
 
 @pytest.mark.parametrize(
