@@ -23,7 +23,7 @@ def compact(path: Path) -> tuple[int, int]:
 
     Raises StateError for one that is none, or in use.
     """
-    holder.claim(path)
+    holder.claim(path, str(path))
     try:
         with looking_at(path) as connection:
             detach(connection)

@@ -27,12 +27,12 @@ _ours: set[Path] = set()
 _lock = threading.Lock()
 
 
-def claim(path: Path) -> None:
-    """Claims a file for one engine of this process, within which DuckDB locks nothing; raises
-    StateError if another has it."""
+def claim(path: Path, name: str) -> None:
+    """Claims a file, of a name for people, for one engine of this process, within which DuckDB
+    locks nothing; raises StateError if another has it."""
     with _lock:
         if path.resolve() in _ours:
-            raise held_here(path)
+            raise held_here(name)
         _ours.add(path.resolve())
 
 
@@ -63,7 +63,7 @@ def release(path: Path, *, noted: bool) -> None:
         _ours.discard(path.resolve())
 
 
-def held_here(path: Path) -> StateError:
+def held_here(path: Path | str) -> StateError:
     """The message where this process itself has open a file."""
     return StateError(f"{path} is in use by another engine of this process; close that one first")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,8 @@ class Positions:
         self._positions = keeper.positions()
         self._say = say
         self._paths: dict[str, str] = {}
+        self.failures = 0
+        """How often something of a source could not be read."""
 
     def lines(
         self, kind: str, path: str, read: Callable[[Place | None], Iterable[tuple[Envelope, Place]]]
@@ -69,8 +71,8 @@ class Positions:
         self, source: str, envelopes: Iterable[Envelope]
     ) -> Iterator[tuple[Envelope, Mark]]:
         """The documents of a source that were not read by an earlier run; when it is read to its
-        end, those that it no longer has are forgotten."""
-        source = printable_path(source)
+        end, without a failure, those that it no longer has are forgotten."""
+        source, failures = printable_path(source), self.failures
         for some in in_batches(envelopes, _AT_ONCE):
             ids = [str(envelope["id"]) for envelope in some]
             # No document has an id that can be written nowhere, as the name of a file may be.
@@ -80,16 +82,18 @@ class Positions:
                     yield envelope, None
                 elif id not in known:
                     yield envelope, (source, id)
-        self._keeper.read_whole(source)
+        if self.failures == failures:
+            self._keeper.read_whole(source)
 
-    def note(self, marks: Iterable[Mark]) -> None:
-        """Notes in the transaction that is open what was read."""
+    def note(self, marks: Iterable[Mark], refused: Container[str] = ()) -> None:
+        """Notes in the transaction that is open what was read; a document of a `refused` id is read
+        again by the next run, as it may be mended by then."""
         last: dict[str, Place] = {}
         for mark in marks:
             match mark:
                 case (source, Place() as place):
                     last[source] = place
-                case (source, str(id)):
+                case (source, str(id)) if id not in refused:
                     self._keeper.read(source, id)
         for source, place in last.items():
             written = {

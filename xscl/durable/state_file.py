@@ -60,17 +60,19 @@ class StateFile:
             raise StateError(f"the name {str(path)!r} holds {alien}; name the state otherwise")
         self._noted = False
         self._lock = threading.RLock()
-        holder.claim(self.path)
+        # The working directory may be another one later.
+        self._place = Path(os.path.abspath(path))
+        holder.claim(self._place, str(path))
         connection: duckdb.DuckDBPyConnection | None = None
         try:
             self._connection = connection = self._open(made_by)
             self._share = Share(self._connection, share)
-            holder.note(self.path)
+            holder.note(self._place)
             self._noted = True
         except BaseException:
             if connection is not None:
                 _close_unwritten(connection)
-            holder.release(self.path, noted=False)
+            holder.release(self._place, noted=False)
             raise
 
     def _open(self, made_by: str) -> duckdb.DuckDBPyConnection:
@@ -82,7 +84,7 @@ class StateFile:
             _look(connection, self.path, older=True)
             detach(connection)
             with _opening(self.path):
-                attach(connection, self.path)
+                attach(connection, self._place)
             # Where one fails within the share, DuckDB gives the whole file up: see `_checkpoint`.
             connection.execute("SET wal_autocheckpoint = '1TB'")
             for relation in _READ_LATER:
@@ -224,7 +226,7 @@ class StateFile:
 
     def _checkpoint(self) -> None:
         """Moves what the log has into the file, where that is much; with what memory it takes."""
-        log = self.path.with_name(f"{self.path.name}.wal")
+        log = self._place.with_name(f"{self._place.name}.wal")
         if log.exists() and log.stat().st_size > _CHECKPOINT:
             with self._share.lifted():
                 self._connection.execute("CHECKPOINT")
@@ -254,7 +256,7 @@ class StateFile:
                 else:
                     self._connection.close()
         finally:
-            holder.release(self.path, noted=self._noted)
+            holder.release(self._place, noted=self._noted)
             self._noted = False
 
 

@@ -305,7 +305,7 @@ class Publishing(EngineParts):
         length (seconds, or text such as `1 week`) before the watermark, and `most` at most of
         those that no query reaches.  A length of 0 takes that back.  A state file remembers it."""
         reach = lateness_of(length, "retain")
-        if reach is None or most < 0:
+        if reach is None or not isinstance(most, int) or most < 0:
             raise XSCLError("retain: give a length that ends, such as `1 week`, and `most` from 0")
         if not stream or is_internal(stream) or not stream.isprintable():
             raise XSCLError(f"retain: {stream!r} is no name of a stream")

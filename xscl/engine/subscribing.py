@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from xscl.engine.parts import EngineParts
@@ -56,6 +55,7 @@ class Subscribing(EngineParts):
         from xscl.queries.registration import Request, together
 
         called = callbacks(on_match, on_retract)
+        _check(text, name, params, history)
         self._rate(rates or {})
         with self._transactions.changing() as change:
             source = text if isinstance(text, str) else text.statement, self._next_query
@@ -96,10 +96,13 @@ class Subscribing(EngineParts):
         from xscl.sources.tables import rows
 
         called = callbacks(on_match, on_retract)
+        _check(text, None, None, history)
         with self._transactions.changing() as change, without_collecting():
             source = text, self._next_query
-            read, self._next_query = self._registration.read_one(*source)
-            wanted = requests(read, {read.name: rows(table)})
+            read, following = self._registration.read_one(*source)
+            # A row that is none refuses the table, before any is subscribed.
+            wanted = [*requests(read, {read.name: rows(table)})]
+            self._next_query = following
             added, errors = self._subscribe(source, wanted, called, history)
             subscriptions = self._found(added, change)
         if errors:
@@ -145,6 +148,7 @@ class Subscribing(EngineParts):
         from xscl.queries.registration import requests
 
         tables, called = tables or {}, callbacks(on_match, on_retract)
+        _check(text, None, tables, isinstance(history, Collection) or history)
         with self._transactions.changing() as change, without_collecting():
             source = text, self._next_query
             queries, errors, following = self._registration.read(*source)
@@ -154,8 +158,8 @@ class Subscribing(EngineParts):
                     f"there is a table for {', '.join(sorted(unknown))}, but no query of that "
                     f"name; the text has: {', '.join(sorted(known)) or 'none'}"
                 )
+            wanted = [one for read in queries for one in requests(read, tables)]
             self._next_query = following
-            wanted = chain.from_iterable(requests(read, tables) for read in queries)
             added, wrong = self._subscribe(source, wanted, called, history)
             errors = sorted(errors + wrong, key=lambda error: (error.line, error.column))
             subscriptions = self._found(added, change)
@@ -211,6 +215,7 @@ class Subscribing(EngineParts):
         for request in wanted:
             subscription = self._registration.attach(request, on_match)
             if subscription is not None:
+                self._evaluation.callbacks_changed()
                 added.append((subscription, None))
                 continue
             history = looking_back is True or (
@@ -266,3 +271,17 @@ class Subscribing(EngineParts):
         self._skips.clear()
         change.outgoing = self._transactions.keep(outgoing)
         return subscriptions
+
+
+def _check(text: object, name: object, named: object, history: object) -> None:
+    """Raises XSCLError for an argument of another type than a query can have: once the engine
+    changes, it would be broken off."""
+    if not (isinstance(text, str) or hasattr(text, "statement")):
+        kinds = "a query is a str or an Automaton"
+        raise XSCLError(f"{kinds}, and this a {type(text).__name__}; of a file give its text")
+    if not isinstance(name, str | None):
+        raise XSCLError(f"the name of a query is a str, and this a {type(name).__name__}")
+    if not isinstance(named, Mapping | None):
+        raise XSCLError(f"values are a mapping by name, and this is a {type(named).__name__}")
+    if not isinstance(history, bool):
+        raise XSCLError(f"`history` is True or False, and this is a {type(history).__name__}")

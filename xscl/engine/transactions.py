@@ -368,7 +368,9 @@ class Transactions:
         if self._depth != 1 or (keeper := self.keeper) is None:
             return
         group = self._group
-        if group is None or keeper.urgent or not group.may_wait(keeper.documents):
+        # What a callback missed in an earlier run waits no longer.
+        urgent = keeper.urgent or any(one.again for one in self._postponed)
+        if group is None or urgent or not group.may_wait(keeper.documents):
             self._write(keeper)
 
     def _write(self, keeper: Keeper) -> None:

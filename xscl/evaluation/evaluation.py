@@ -85,6 +85,10 @@ class Evaluation:
             if self._queries.levels.stale:
                 self.history.renew_patterns()
 
+    def callbacks_changed(self) -> None:
+        """A query of an earlier run has another callback."""
+        self._grouping.queries_changed()
+
     def previews(self, envelopes: Sequence[Mapping[str, object]]) -> list[Preview | DocumentError]:
         """How each document would be taken in, or why it cannot be read."""
         try:
@@ -122,6 +126,7 @@ class Evaluation:
         groups = MatchGroups()
         deliveries = self.deliveries(all_of_them=False)
         read_by = self._intake.read_by
+        chains: dict[tuple[int, ...], int] = {}
         of_step = 0
 
         def collect(step: WaveRows) -> Wave:
@@ -150,7 +155,7 @@ class Evaluation:
             rows = self._waves.rows(step.outputs(wanted), step.due)
             if not of_patterns:
                 tuples = () if alone else step.tuples
-                self._grouping.group(tuples, rows, self._intake.held, groups)
+                self._grouping.group(tuples, rows, self._intake.held, groups, chains)
             return self._waves.next_wave(rows, deliveries, step.of_events)
 
         self._run(arrivals, collect, ended=ended)

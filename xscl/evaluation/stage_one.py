@@ -40,6 +40,7 @@ from xscl.xpath_stage import (
     MalformedDocument,
     Witnesses,
     XPathEvaluator,
+    are_flat,
     evaluate_json,
     evaluate_parser_events,
     evaluate_text,
@@ -190,10 +191,15 @@ class StageOne:
         return stream, layout.kinds
 
     def _take(
-        self, document: Document, to: Wave | Arrivals, *, columns: bool = True
+        self,
+        document: Document,
+        to: Wave | Arrivals,
+        held: Document | None = None,
+        *,
+        columns: bool = True,
     ) -> DocumentShape:
-        """Stage 1, and the events that a document is as such; without `columns`, event queries have
-        theirs already."""
+        """Stage 1, and the events that a document is as such, of one that somebody may change as
+        it is `held`; without `columns`, event queries have theirs already."""
         stream, patterns = document.stream, self._patterns
         if not (patterns.timed and patterns.readers.whole(stream)):
             return self.evaluate(document, to)
@@ -203,7 +209,10 @@ class StageOne:
             # Its tree is parsed for its events alone.
             shape = stream, NO_LEAVES
         if document.json and isinstance(to, Arrivals):
-            to.values.setdefault(stream, []).append(document)
+            # What is nested is read later, when the publisher may have changed it.
+            if held is None or are_flat([document.body]):
+                held = document
+            to.values.setdefault(stream, []).append(held)
         else:
             to.events += patterns.readers.of_whole(document, columns=columns)
         return shape
@@ -305,7 +314,7 @@ class StageOne:
                 # What a parser says of it says more.
                 parsed(document)
                 raise
-        shape = self._take(document, arrivals)
+        shape = self._take(document, arrivals, held if read else None)
         arrivals.add(held, shape if read else None)
 
     def _arrive_as_columns(self, document: Document, arrivals: Arrivals) -> None:

@@ -134,9 +134,13 @@ class Registration:
             self._queries.check_name(query)
             return self._queries.add(dissect(query), since, on_match)
         except QueryError as error:
-            return [error]
+            errors = [error]
         except ExceptionGroup as several:
-            return [error for error in several.exceptions if isinstance(error, QueryError)]
+            errors = [error for error in several.exceptions if isinstance(error, QueryError)]
+        for one in errors:
+            # A sub-query has a name that nobody has given.
+            one.query = request.name
+        return errors
 
     def _subscribe_shared(
         self,

@@ -111,6 +111,19 @@ def test_what_a_publisher_changes_afterwards_was_read_before() -> None:
         assert match.result["b_1"] == "old"
 
 
+@pytest.mark.parametrize("beside", ["S/json", "C/json[n > 0]"])
+def test_what_is_nested_and_changed_afterwards_was_read_before(beside: str) -> None:
+    value: dict[str, Any] = {"n": 1, "place": {"room": "attic"}}
+    with xscl.Engine() as engine:
+        engine.subscribe(beside)
+        engine.subscribe("SELECT place_1 AS before, place FROM C NEXT{$2.n > $1.n} C", name="q")
+        engine.publish("C", value, id="1", timestamp=1)
+        value["n"], value["place"]["room"] = 2, "cellar"
+        found = [*engine.publish("C", value, id="2", timestamp=2), *engine.flush()]
+        (match,) = (one for one in found if one.query == "q")
+        assert match.result == {"before": {"room": "attic"}, "place": {"room": "cellar"}}
+
+
 @pytest.mark.parametrize("lateness", [0, None])
 def test_what_no_query_can_reach_is_not_retained(lateness: float | None) -> None:
     with xscl.Engine(lateness=lateness) as engine:

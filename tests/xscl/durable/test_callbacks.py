@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,6 +123,39 @@ def test_results_are_reported_again_as_they_were(tmp_path: Path) -> None:
                 one.xml()
         else:
             assert one.markup == other.markup
+
+
+def test_an_argument_that_is_none_closes_no_engine(tmp_path: Path) -> None:
+    wrong: Any = Path("q.xscl")
+    with xscl.Engine(tmp_path / "state.duckdb") as engine:
+        for call in (
+            lambda: engine.subscribe(wrong),
+            lambda: engine.load(wrong),
+            lambda: engine.subscribe_many(wrong, []),
+            lambda: engine.subscribe("S/a", name=wrong),
+            lambda: engine.subscribe("S/a[. = :p]", params=wrong),
+            lambda: engine.load("S/a", history=wrong),
+            lambda: engine.subscribe_many("S/a[. = :p]", [{"p": "x"}, wrong]),
+            lambda: engine.load("S/a; S/b[. = :p]", tables={"q2": wrong}),
+            lambda: engine.retain("S", "1 day", most=1e3),  # type: ignore[arg-type]
+        ):
+            with pytest.raises(xscl.XSCLError):
+                call()
+            assert engine.subscriptions == []
+        assert [one.name for one in engine.subscribe_many("S/a[. = :p]", [{"p": "x"}])] == ["q1[0]"]
+
+
+def test_a_callback_that_comes_later_is_called_for_groups(tmp_path: Path) -> None:
+    state, found = tmp_path / "state.duckdb", list[str]()
+    text = "S//a->x JOIN {x = y} S//b->y"
+    with xscl.Engine(state) as engine:
+        engine.subscribe(text, name="p")
+    with xscl.Engine(state) as engine:
+        engine.publish("S", "<a>1</a>")
+        engine.publish("S", "<b>1</b>", grouped=True)
+        engine.subscribe(text, name="p", on_match=lambda match: found.append(match.query))
+        engine.publish("S", "<b>1</b>", grouped=True)
+    assert found == ["p"]
 
 
 def test_a_query_of_the_name_that_says_something_else_is_refused(tmp_path: Path) -> None:

@@ -36,6 +36,25 @@ def state(tmp_path: Path) -> Path:
     return filled(tmp_path / "state.duckdb")
 
 
+def test_a_relative_path_is_that_of_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    engine = xscl.Engine("s.duckdb")
+    monkeypatch.chdir(tmp_path / "b")
+    with xscl.Engine("s.duckdb"):
+        engine.subscribe(PAIR, name="pair")
+        engine.close()
+        with pytest.raises(xscl.StateError, match="in use by another engine of this process"):
+            xscl.Engine("s.duckdb")
+    monkeypatch.chdir(tmp_path / "a")
+    with xscl.Engine("s.duckdb") as again:
+        assert [one.name for one in again.subscriptions] == ["pair"]
+    assert sorted(one.name for one in tmp_path.glob("*/*")) == ["s.duckdb", "s.duckdb"]
+
+
 def refused(path: Path, because: str) -> None:
     """Refused with a reason, and left as it is."""
     before = path.read_bytes()

@@ -65,8 +65,9 @@ def test_what_is_pending_is_handed_to_no_one(tmp_path: Path) -> None:
         assert [match.id for match in publish(engine)] == again == found
 
 
+@pytest.mark.parametrize("every", [0, "1 h"])
 def test_a_process_that_is_killed_after_a_commit_hands_over_at_its_next_start(
-    tmp_path: Path,
+    every: float | str, tmp_path: Path
 ) -> None:
     path = tmp_path / "state.duckdb"
     with xscl.Engine(path, commit_every="1 h") as engine:
@@ -75,10 +76,10 @@ def test_a_process_that_is_killed_after_a_commit_hands_over_at_its_next_start(
         )
         found = publish(engine)
     again: list[xscl.Match] = []
-    with xscl.Engine(tmp_path / "killed") as engine:
+    with xscl.Engine(tmp_path / "killed", commit_every=every) as engine:
         engine.subscribe(PAIR, name="pair", on_match=again.append)
         assert engine.documents == 3
-    assert again == found
+        assert again == found
 
 
 def test_what_is_pending_is_written_without_a_call(tmp_path: Path) -> None:

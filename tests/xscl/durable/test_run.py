@@ -203,6 +203,32 @@ def test_documents_of_files_are_read_once(folder: Path) -> None:
     assert known(folder) == 1
 
 
+def test_a_document_that_was_not_whole_is_read_again(folder: Path) -> None:
+    (folder / "good.xml").write_text("<a>1</a>")
+    (folder / "half.xml").write_text("<a>1</a")
+    run = ("run", "q.xscl", "--docs", "S=*.xml", "--state", "s.duckdb")
+    for documents in (1, 0):
+        done = xscl(*run, at=folder)
+        assert f"{documents} document" in done.stderr
+        assert "1 skipped (1 malformed)" in done.stderr
+    (folder / "half.xml").write_text("<b>1</b>")
+    done = xscl(*run, at=folder)
+    assert "1 document, 0 skipped, 1 match" in done.stderr
+    assert "0 documents" in xscl(*run, at=folder).stderr
+
+
+def test_what_a_source_has_is_known_while_a_file_of_it_cannot_be_read(folder: Path) -> None:
+    """It may have what was read before."""
+    for name in ("one", "two"):
+        (folder / f"{name}.json").write_text('{"a": 1}')
+    run = ("run", "q.xscl", "--docs", "S=*.json", "--state", "s.duckdb")
+    assert "2 documents" in xscl(*run, at=folder).stderr
+    (folder / "two.json").write_text("{")
+    assert "1 skipped (1 malformed)" in xscl(*run, at=folder).stderr
+    (folder / "two.json").write_text('{"a": 1}')
+    assert "0 documents" in xscl(*run, at=folder).stderr
+
+
 def known(folder: Path) -> int:
     """How many documents of sources without positions a state file knows as read."""
     with duckdb.connect(folder / "s.duckdb", read_only=True) as connection:
@@ -265,6 +291,7 @@ def test_a_slip_in_the_text_costs_a_query_nothing(folder: Path) -> None:
         ("S//a->x[k = :key] FOLLOWED BY {x = y, 200} S//b->y", "has no value"),
         ("SELECT COUNT(*) AS n FROM S NEXT (SELECT a, nine FROM (SELECT a FROM S))", "nine"),
         ("S//a->x FOLLOWED BY {x = y, 200} S//b->y PUBLISH S", "cycle"),
+        ("S//a->x JOIN {200} (SELECT z FROM (SELECT a FROM S))/json", "z"),
     ],
 )
 def test_what_is_wrong_with_a_query_only_as_it_is_subscribed_costs_it_nothing(
@@ -333,6 +360,24 @@ def test_an_interrupt_finishes_the_batch_and_keeps_the_state(
     assert "4 documents" in said
     again = xscl(*arguments, at=folder, stdin=events(range(61, 62)))
     assert "1 skipped (1 duplicate)" in again.stderr
+
+
+def test_an_interrupt_is_no_end_of_the_input(folder: Path) -> None:
+    """What waits for that is not reported: the next run may bring what forbids it."""
+    (folder / "q.xscl").write_text("S/a; EVENT SEQ(S/a x, !S/b y) WITHIN 1 h")
+    arguments = ["run", "q.xscl", "--events", "-", "--state", "s.duckdb"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments], cwd=folder, stdin=-1, stdout=-1, stderr=-1, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(event(0))
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["query"] == "q1"
+        process.send_signal(signal.SIGTERM)
+        found, said = process.communicate(timeout=300)
+    assert (found, process.returncode) == ("", 143), said
+    assert xscl(*arguments, at=folder, stdin=event(1)).stdout == ""
 
 
 def test_a_broken_pipe_ends_quietly(folder: Path) -> None:

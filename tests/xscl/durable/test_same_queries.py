@@ -49,6 +49,13 @@ def two(one: str, other: str) -> str:
             "",
         ),
         (AUTOMATON.format(', "at": 100'), AUTOMATON.format(', "at": 200'), "", "n"),
+        # Only in a result 1 is not 1.0.
+        (
+            two('SELECT {"v": 1} FROM S/a', "S/a[b = 1]"),
+            two('SELECT {"v": 1.0} FROM S/a', "S/a[b = 1.0]"),
+            "p",
+            "n",
+        ),
         (AUTOMATON.format(', "at": 100'), AUTOMATON.format(""), "", "n"),
         (AUTOMATON.format(', "at": 100'), AUTOMATON.format(',  "at":100'), "n", ""),
     ],

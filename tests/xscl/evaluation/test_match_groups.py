@@ -108,6 +108,21 @@ def test_what_is_not_in_a_channel_is_in_the_same_group() -> None:
     assert [match.query for match in of_published.matches()] == ["read", "read"]
 
 
+def test_chains_that_find_the_same_documents_in_other_ways_are_in_one_group() -> None:
+    found: list[str] = []
+    with xscl.Engine() as engine:
+        engine.subscribe("S/a JOIN {1 h} S/b JOIN {1 h} S/c", name="left")
+        engine.subscribe("S/a JOIN {1 h} (S/b JOIN {1 h} S/c)", name="right")
+        called = "(S/a JOIN {1 h} S/b) JOIN {1 h} S/c"
+        engine.subscribe(called, "called", lambda match: found.append(match.query))
+        for number, name in enumerate("abc"):
+            groups = engine.publish("S", f"<{name}/>", id=name, timestamp=number, grouped=True)
+    assert [(one.documents, one.queries, one.count) for one in groups] == [
+        (("a", "b", "c"), ("left", "right", "called"), 3)
+    ]
+    assert (groups.total, found) == (3, ["called"])
+
+
 def test_callbacks_and_streams_are_reported() -> None:
     reported: list[str] = []
     with xscl.Engine() as engine:
@@ -206,7 +221,7 @@ def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
         groups = MatchGroups()
         Counted.comparisons = 0
         MatchGrouping(engine._queries.stages, lambda code: None).group(
-            [ChannelTuple(channel, Counted(most), others, True)], rows, retained, groups
+            [ChannelTuple(channel, Counted(most), others, True)], rows, retained, groups, {}
         )
         assert Counted.comparisons < 20 * most
         assert len(groups) == most

@@ -14,6 +14,27 @@ READS = "SELECT a FROM FILTER{{{} = 1}}(p)"
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "(A/x JOIN {1 h} B/x)/json JOIN {1 h} (SELECT z FROM (SELECT v FROM S))/json",
+        "A/json JOIN {1 h} (SELECT z FROM (SELECT v FROM S))/json",
+    ],
+)
+def test_a_query_that_is_refused_leaves_nothing(text: str) -> None:
+    """None of its sub-queries; the error has the name that was given."""
+    with xscl.Engine() as engine:
+        before = engine.stats()
+        with pytest.raises(xscl.QueryError, match="no attribute `z` here") as refused:
+            engine.subscribe(text, name="q")
+        assert refused.value.query == "q"
+        assert engine.stats() == before
+        engine.publish("A", "<x/>", timestamp=1)
+        engine.subscribe(text.replace("z", "v"), name="q")
+        assert not engine.publish("B", "<x/>", timestamp=2)
+        assert not engine.publish("S", {"v": 1}, timestamp=3)
+
+
+@pytest.mark.parametrize(
     ("other", "closed"),
     [
         ("SELECT b, a FROM T NEXT S PUBLISH p", True),

@@ -54,27 +54,36 @@ class MatchGrouping:
         rows: Iterable[FoundRow],
         held: Mapping[int, Document],
         to: MatchGroups,
+        chains: dict[tuple[int, ...], int],
     ) -> None:
         """Adds the groups of a wave: its channel tuples, and the matches that are in none of
-        them, of the same documents or of others."""
+        them, of the same documents or of others.  `chains` has the places of the step's ranges of
+        three documents and more."""
         more: More = {}
         for owner, found in rows:
             if isinstance(owner, Subscription) and owner.reported:
                 more.setdefault(found.documents, []).append((owner, found))
         for one, queries in self._with_queries(tuples):
             of, others = (held[one.document],), one.others
-            before, after = ((), of) if one.right else (of, ())
+            left, right = ((), of) if one.right else (of, ())
             if more:
                 others = []
                 for pair, other in zip(one.pairs(), one.others, strict=True):
                     if pair in more:
                         with_more = queries.with_more(more.pop(pair))
-                        to.ranges.append(GroupRange(with_more, before, [other], after, held))
+                        to.ranges.append(GroupRange(with_more, left, [other], right, held))
                     else:
                         others.append(other)
             if others:
-                to.ranges.append(GroupRange(queries, before, others, after, held))
-        for (*first, last), some in more.items():
+                to.ranges.append(GroupRange(queries, left, others, right, held))
+        for key, some in more.items():
+            # Chains of other operators find the same documents in other waves.
+            if key in chains and isinstance(known := to.ranges[chains[key]], GroupRange):
+                known.queries = known.queries.with_more(some)
+                continue
+            *first, last = key
+            if len(first) > 1:
+                chains[key] = len(to.ranges)
             documents = tuple([held[number] for number in first])
             to.ranges.append(GroupRange(self._nobody.with_more(some), documents, [last], (), held))
 

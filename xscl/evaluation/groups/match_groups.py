@@ -111,7 +111,8 @@ class ChannelQueries:
 
     def with_more(self, more: Sequence[tuple[Subscription, OperatorRow]]) -> ChannelQueries:
         """The same of one tuple of documents, which has more matches."""
-        return ChannelQueries(self._parts, self._size, self._attribute_name, more)
+        every = [*self._more, *more]
+        return ChannelQueries(self._parts, self._size, self._attribute_name, every)
 
     def joined(self, others: Iterable[ChannelQueries]) -> ChannelQueries:
         """These and those of other channels."""
