@@ -117,13 +117,11 @@ def _check_folder(said: str, path: str) -> None:
 
 def default_store(queries: Iterable[str]) -> str | None:
     """The file of `--feeds-db` where none is given: it is next to the first query file; None where
-    that is no file."""
+    that is no file, but a pipe, say."""
     first = next(iter(queries))
-    return (
-        None
-        if first == "-" or isinstance(first, GivenQuery)
-        else f"{os.path.splitext(first)[0]}.feeds.duckdb"
-    )
+    if isinstance(first, GivenQuery) or not os.path.isfile(first):
+        return None
+    return f"{os.path.splitext(first)[0]}.feeds.duckdb"
 
 
 def _named(context: click.Context) -> Iterator[tuple[str, str, str]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import signal
 import sys
@@ -45,6 +46,7 @@ _FINISHING = "ending once the batch under way is finished; interrupt again to en
 def run_command(command: click.Command) -> None:
     """Runs a command, and exits with its code; a failure that a user can cause is one message."""
     log = Log()
+    logging.getLogger("xscl").addHandler(_Logged(log))
     try:
         code = command.main(standalone_mode=False, obj=log)
     except click.ClickException as error:
@@ -71,6 +73,19 @@ def run_command(command: click.Command) -> None:
         log.say(f"xscl: {error}")
         code = 1
     sys.exit(code or 0)
+
+
+class _Logged(logging.Handler):
+    """What the package logs, in the form of the command's messages."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes a record as a message."""
+        least = Level.ERROR if record.levelno >= logging.ERROR else Level.WARNING
+        self._log.say(self.format(record), least)
 
 
 def _leave_output() -> None:

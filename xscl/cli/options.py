@@ -22,7 +22,7 @@ from xscl.consistency import Level
 from xscl.errors import XSCLError
 from xscl.memory.budget import LEAST_MEMORY
 from xscl.sizes import size_of_text
-from xscl.times import duration, to_seconds
+from xscl.times import DAY, duration, to_seconds
 from xscl.xpath_stage.texts.urls import Rules, rules_of
 
 __all__ = [
@@ -263,8 +263,8 @@ def size(least: int = 1) -> Kind[int]:
 def _period(text: str) -> float:
     text = text.strip()
     period = duration(f"{text}in" if text.lower().endswith("m") else text)
-    if period is None or period < 1_000_000:
-        raise ValueError(f"{text!r} is less than a second, or without end")
+    if period is None or not 1_000_000 <= period <= 366 * DAY:
+        raise ValueError(f"{text!r} is less than a second, or more than a year")
     return to_seconds(period)
 
 

@@ -149,6 +149,8 @@ class Report(Terminal):
         """What was reported, with what was taken back."""
         self.taken_back = 0
         self._unwritten: OSError | None = None
+        self.refused: set[str] | None = None
+        """The ids of documents that could not be read, where somebody asks for them."""
         self.by_query: Counter[str] = Counter()
         self.fruitless = False
         self.how_far = self._counts
@@ -172,6 +174,8 @@ class Report(Terminal):
     def skip(self, error: DocumentError) -> None:
         """Reports a document that cannot be read; the first ones one by one."""
         self.malformed += 1
+        if self.refused is not None:
+            self.refused.add(error.document)
         if self._dead_letters is not None:
             # A callback of the engine's may not raise: the reader of the rest does.
             try:

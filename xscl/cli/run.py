@@ -69,6 +69,7 @@ from xscl.times import to_seconds
 
 if TYPE_CHECKING:
     from xscl.engine import Engine
+    from xscl.errors import DocumentError
     from xscl.matches.match import Match
 
 __all__ = ["run"]
@@ -207,8 +208,9 @@ class _Run:
         self.options, self.engine, self.report, self._stopped = options, engine, report, stopped
         keeper, given = engine.keeper, options.given
         self.positions = None if keeper is None else Positions(keeper, report.say)
+        report.refused = None if keeper is None else set()
         how = Reading(
-            report.skip, options.max_document, options.links, fields_of(given), report.dates
+            self._unreadable, options.max_document, options.links, fields_of(given), report.dates
         )
         entries = itertools.chain.from_iterable(read_sources(given, how, self.positions))
         if reads_standard_input(given):
@@ -218,6 +220,11 @@ class _Run:
         self.batches = _until(batches, stopped.is_set, pending=engine.waits)
         self._replaced = False
         self._was_there = options.output is not None and os.path.exists(options.output)
+
+    def _unreadable(self, error: DocumentError) -> None:
+        if self.positions is not None:
+            self.positions.failures += 1
+        self.report.skip(error)
 
     def dropped(self) -> bool:
         """Whether a file that is written whole keeps what it had."""
@@ -338,7 +345,9 @@ class _Run:
                 matches = deal([envelope for envelope, _ in some])
                 self.report.found(matches)
                 if self.positions is not None:
-                    self.positions.note(mark for _, mark in some)
+                    assert self.report.refused is not None
+                    self.positions.note((mark for _, mark in some), self.report.refused)
+                    self.report.refused.clear()
             if some or matches:
                 self.report.detail(
                     f"batch: {counted(len(some), 'document')}, {counted(matches, 'match')}"
@@ -360,5 +369,5 @@ def _until(
         yield some
         if ended():
             return
-    if pending:
+    if pending and not ended():
         yield []

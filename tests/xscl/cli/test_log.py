@@ -4,13 +4,18 @@ given to complete words with."""
 from __future__ import annotations
 
 import json
+import logging
+import sys
 from datetime import datetime
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.commands import xscl
 from tests.xscl.web.loopback import Reply, rss, serving
+from xscl.cli.exits import run_command
+from xscl.cli.log import LOG_FORMAT
 
 GOOD = '{"id": "d1", "timestamp": 0, "xml": "<a/>"}\n'
 BAD = '{"id": ":smile:", "timestamp": 1, "xml": "<a>"}\n'
@@ -41,6 +46,28 @@ def test_messages_are_lines_of_json(folder: Path) -> None:
     assert plain.stderr.splitlines()[0] == skip[1]
     assert "document ':smile:'" in skip[1]
     assert summary[1].startswith("1 document, 1 skipped (1 malformed), 1 match, ")
+
+
+def test_what_the_package_logs_is_a_line_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logger = logging.getLogger("xscl")
+
+    @click.command()
+    @LOG_FORMAT
+    def failing() -> None:
+        try:
+            raise ValueError("odd")
+        except ValueError:
+            logger.exception("a fault")
+
+    monkeypatch.setattr(sys, "argv", ["failing", "--log-format", "json"])
+    monkeypatch.setattr(logger, "handlers", [])
+    with pytest.raises(SystemExit):
+        run_command(failing)
+    ((level, message),) = said(capsys.readouterr().err)
+    assert level == "error"
+    assert message.startswith("a fault\nTraceback")
 
 
 def test_quiet_says_only_what_went_wrong(folder: Path) -> None:

@@ -16,6 +16,7 @@ from xscl import samples
 from xscl.cli.ingest import ingest
 from xscl.cli.joining.run import run as join
 from xscl.cli.main import cli
+from xscl.sources.ingested import read_items
 from xscl.spark.ingestion.columns import ITEMS
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.feed_source import FeedSource
@@ -39,7 +40,9 @@ def test_python_examples_run(
     shutil.copytree(samples.FEEDS, "feeds")
     spark.dataSource.register(FeedSource)
     bodies = spark.read.format("feed").load(str(tmp_path / "feeds"))
-    items_of(bodies).write.parquet(str(tmp_path / "archive/items/batch=0"))
+    items = items_of(bodies)
+    items.write.parquet(str(tmp_path / "archive/items/batch=0"))
+    items.limit(0).write.parquet(str(tmp_path / "archive/items/batch=1"))
     here = str(tmp_path)
     names: dict[str, object] = {"spark": spark}
     for block in blocks("python"):
@@ -58,6 +61,9 @@ def test_python_examples_run(
     for folder, rows in (("lines", 156), ("matches", 24)):
         files = (tmp_path / folder).glob("batch-*.jsonl")
         assert sum(len(file.read_text().splitlines()) for file in files) == rows
+    # What was combined can be joined still.
+    assert {one.name for one in (tmp_path / "archive/items").iterdir()} == {"batch=1"}
+    assert len([*read_items(str(tmp_path / "older-items"), pytest.fail)]) == 156
 
 
 def _under(folder: str) -> str:

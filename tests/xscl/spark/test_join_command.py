@@ -105,7 +105,7 @@ def test_once_and_again_with_other_queries(spark: SparkSession, tmp_path: Path) 
     # What is fixed for the life of a checkpoint, and what belongs to no query.
     for wrong, problem in (
         (("--grouped",), "was begun with no --grouped, and this is --grouped"),
-        (("--lateness", "2 days"), "was begun with --lateness 1 day, and this is --lateness 2"),
+        (("--lateness", "2 days"), "was begun with --lateness '1 day', and this is --lateness '2"),
         (("--format", "jsonl"), "was begun with --format parquet, and this is --format jsonl"),
     ):
         with pytest.raises(StateError, match=problem):
