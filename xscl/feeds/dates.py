@@ -46,15 +46,19 @@ _AHEAD = {
 """Hours ahead of UTC; a zone of any other name is taken for UTC."""
 _ZONES = {name: hours for hours, names in _AHEAD.items() for name in names.split()}
 
-_OFFSET = re.compile(r"[a-z/]*([+-])(\d\d):?(\d\d)?")
+_OFFSET = re.compile(r"[a-z/]*([+-])(\d\d):?(\d\d)?(?: (?:utc|gmt))?")
+_COMMENT = re.compile(r" ?\([^()]*\)\Z")
 _NAME = r"[^\W\d_]"
 _WEEKDAY = rf"(?:{_NAME}+(?: ?, ?| ))?"
 _DAY = r"(?P<day>\d\d?)"
-_MONTH = rf"(?P<month>{_NAME}{{3,10}})\.?"
+_MONTH = rf"(?P<month>{_NAME}{{3,10}})[.,]?"
 _YEAR = r"(?P<year>\d{4})"
-_TIME = r"(?P<hour>\d\d?)(?::(?P<minute>\d\d?)(?::(?P<second>\d\d?)(?:[.,]\d+)?)?)?"
+_TIME = (
+    r"(?P<hour>\d\d?)(?::(?P<minute>\d\d?)(?::(?P<second>\d\d?)(?:[.,]\d+)?)?)?"
+    r"(?: ?(?P<noon>[ap])m\b)?"
+)
 _PLAIN_TIME = r"(?P<hour>\d\d)(?::?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,]\d+)?)?)?"
-_ZONE = r"(?P<zone>(?:etc/)?[a-z]{0,4}(?:[+-]\d\d(?::?\d\d)?)?)"
+_ZONE = r"(?P<zone>(?:etc/)?[a-z]{0,4}(?:[+-]\d\d(?::?\d\d)?(?: (?:utc|gmt))?)?)"
 _FORMS = tuple(
     re.compile(form)
     for form in (
@@ -82,6 +86,7 @@ def seconds_of(text: str) -> float | None:
     text = " ".join(text.lower().split())
     if len(text) > _LONGEST:
         return None
+    text = _COMMENT.sub("", text)
     for form in _FORMS:
         if found := form.fullmatch(text):
             seconds = _seconds(found.groupdict())
@@ -96,6 +101,8 @@ def _seconds(parts: Mapping[str, str | None]) -> float | None:
     if first is None:
         return None
     hour, offset = int(part("hour") or 0), _offset(part("zone") or "")
+    if (noon := part("noon")) is not None:
+        hour = hour % 12 + 12 * (noon == "p")
     if "half" in parts:
         hour, offset = hour % 12 + 12 if parts["half"] == "오후 " else hour, _SEOUL
     seconds = hour * 3600 + int(part("minute") or 0) * 60 + int(part("second") or 0) - offset

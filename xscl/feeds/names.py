@@ -52,7 +52,8 @@ def name_of(tag: str) -> str:
     address = namespace[1:].strip().lower().rstrip("/")
     if address.startswith("http://backend.userland.com/rss"):
         return local.lower()
-    prefix = _PREFIXES.get(address)
+    # An address of a namespace is a name, which some write like that of a page.
+    prefix = _PREFIXES.get(address, _PREFIXES.get(address.replace("https:", "http:", 1)))
     return f"{tag.lower()}" if prefix is None else prefix + local.lower()
 
 

@@ -43,7 +43,13 @@ class Outline:
 
 def is_opml(body: bytes) -> bool:
     """Whether a file is OPML by its root."""
-    return first_name(body) == "opml"
+    return first_name(_narrow(body)) == "opml"
+
+
+def _narrow(body: bytes) -> bytes:
+    """A file in UTF-16 as UTF-8."""
+    wide = body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return body.decode("utf-16", "replace").encode() if wide else body
 
 
 def read_opml(body: bytes) -> list[Outline]:
@@ -51,11 +57,17 @@ def read_opml(body: bytes) -> list[Outline]:
 
     Raises ValueError if it is no OPML.
     """
+    narrow = _narrow(body)
     parser = etree.XMLParser(
-        recover=True, resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+        recover=True,
+        resolve_entities=False,
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+        encoding=None if narrow is body else "utf-8",
     )
     try:
-        root = etree.fromstring(_BARE_AMPERSAND.sub(b"&amp;", body.strip()), parser)
+        root = etree.fromstring(_BARE_AMPERSAND.sub(b"&amp;", narrow.strip()), parser)
     except etree.XMLSyntaxError as error:
         raise ValueError(f"is no OPML that can be read ({error})") from error
     if root is None or root.tag.lower() != "opml":

@@ -7,10 +7,12 @@ well-formed feeds.
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from collections.abc import Iterator
 from typing import Any
+from xml.sax import SAXException
 
 from xscl.feeds.constructs import mailbox
 from xscl.feeds.entries import Channel, Entry
@@ -82,12 +84,15 @@ class WildFeed:
             cause = f" ({parsed.bozo_exception})" if parsed.bozo else ""
             raise Unreadable(f"is no RSS, Atom or JSON feed{cause}")
         self._parsed = parsed
+        # Its own parser, which is for what is not well-formed, leaves entities in some elements.
+        loose = isinstance(parsed.get("bozo_exception"), SAXException)
+        self._plain = html.unescape if loose else str
         self._is_atom = parsed.version.startswith("atom")
         self.channel = Channel(
             base=base,
             title=self._text(parsed.feed.get("title_detail")).words,
             site=(self._site(parsed.feed), ""),
-            authors=_names(parsed.feed) if self._is_atom else [],
+            authors=self._names(parsed.feed) if self._is_atom else [],
         )
         self.schedule = {"ttl": [parsed.feed.get("ttl") or ""]}
 
@@ -97,20 +102,24 @@ class WildFeed:
             yield self._entry(item)
 
     def _entry(self, item: Any) -> Entry:
-        entry = Entry(authors=_names(item))
+        entry = Entry(authors=self._names(item))
         if not entry.authors and self._is_atom:
-            entry.authors = _names(item.get("source", {}))
-        entry.take_id(item.get("id") or "", "", permalink=bool(item.get("guidislink", True)))
+            entry.authors = self._names(item.get("source", {}))
+        id = self._plain(item.get("id") or "")
+        entry.take_id(id, "", permalink=bool(item.get("guidislink", True)))
         self._texts(entry, item)
         for name in ("published", "updated"):
             # `in` first: feedparser's dictionaries give `published` for an absent `updated`.
             if name in item:
                 entry.take_date(name, 0, item[name] or "")
         entry.categories = [
-            tag.get("term") or tag.get("label") or "" for tag in item.get("tags", [])
+            self._plain(tag.get("term") or tag.get("label") or "") for tag in item.get("tags", [])
         ]
         self._links(entry, item)
         return entry
+
+    def _names(self, holder: Any) -> list[str]:
+        return [*map(self._plain, _names(holder))]
 
     def _texts(self, entry: Entry, item: Any) -> None:
         contents = item.get("content", [])

@@ -18,6 +18,7 @@ ACCEPTED = b"gzip, br"
 
 _PIECE = 1 << 16
 _MOST_CODINGS = 2
+_REFUSED = {"zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"}
 _MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -41,10 +42,11 @@ def decoded(pieces: Iterable[bytes], coding: str, limit: int) -> bytes:
         raise BodyError(f"its content is coded {len(codings)} times")
     stream = _bounded(iter(pieces), limit)
     for name in reversed(codings):
-        if name == "identity":
-            continue
-        if name not in _DECODERS:
+        if name in _REFUSED:
             raise BodyError(f"its content is coded as {name!r}, which nobody asked for")
+        if name not in _DECODERS:
+            # Some servers name a charset, or how they have stored it.
+            continue
         stream = _bounded(_DECODERS[name](stream), limit)
     try:
         # A file that is gzipped as it lies there, which no header says.
