@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -23,7 +23,7 @@ from xscl.errors import (
 )
 from xscl.serve.engine_thread import Busy
 
-__all__ = ["Problem", "Refused", "answer_errors", "problem_of"]
+__all__ = ["Problem", "Refused", "answer_errors", "problem_of", "refusing"]
 
 
 _SOON = {"Retry-After": "1"}
@@ -44,6 +44,12 @@ class Problem(BaseModel):
         default=None, description="The stream of the document that is wrong."
     )
     document: str | None = Field(default=None, description="The id of the document that is wrong.")
+
+
+def refusing(problems: Iterable[XSCLError]) -> list[XSCLError]:
+    """The problems for which something was not done: not that what was done has stopped a query, or
+    found a match that cannot be written."""
+    return [one for one in problems if not isinstance(one, QueryStopped | MatchError)]
 
 
 class Refused(Exception):

@@ -39,7 +39,10 @@ class _Protocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
+        cycle, theirs = self.cycle, self.conn.their_state
+        # The rest of a body that was answered before it was whole is waited for, too.
+        answered = theirs is h11.SEND_BODY and cycle is not None and cycle.response_complete
+        if theirs is not h11.IDLE and not answered:
             self._wait_no_more()
         elif self._late is None:
             self._wait()

@@ -100,6 +100,8 @@ class Service:
         self.metrics = Metrics(self)
         self.found = 0
         self.tallies = Tallies(None if keeper is None else TallyFile(keeper))
+        with engine.transaction():
+            self.tallies.begin_missing(one.name for one in engine.subscriptions)
         self.texts: dict[str, tuple[Subscription, str]] = {}
         self.feeds: Feeds | None = None
         self.trials = Processes(_TRIALS, MEMORY)

@@ -15,7 +15,8 @@ from unittest import mock
 from urllib.parse import urlencode
 
 import xscl
-from xscl.errors import DocumentError
+from xscl.errors import DocumentError, QueryStopped
+from xscl.pattern_stage.bounds import MOST
 from xscl.serve.safety import LOOPBACK, Gate
 from xscl.serve.server import Server, listening
 from xscl.serve.service import Limits, Service
@@ -77,10 +78,17 @@ def serving(
     lateness: float | None = None,
     clock: Callable[[], float] = time.time,
     revisable: Collection[str] | None = None,
+    most_matches: int = MOST,
 ) -> Iterator[Asking]:
     """A server with some queries, until the end."""
-    skipped: list[DocumentError] = []
-    with xscl.Engine(state, on_skip=skipped.append, revisable=revisable) as engine:
+    skipped: list[DocumentError | QueryStopped] = []
+    with xscl.Engine(
+        state,
+        on_skip=skipped.append,
+        on_stop=skipped.append,
+        revisable=revisable,
+        most_matches=most_matches,
+    ) as engine:
         for text in texts:
             engine.load(text)
         started = threading.Event()

@@ -4,6 +4,7 @@ beside what is counted, requests that are refused half-way."""
 from __future__ import annotations
 
 import json
+import socket
 import time
 from pathlib import Path
 from unittest.mock import Mock
@@ -11,9 +12,10 @@ from unittest.mock import Mock
 import pytest
 
 import xscl
-from tests.xscl.serve.asking import serving
+from tests.xscl.serve.asking import PATIENCE, serving
 from tests.xscl.serve.test_patterns import QUIET, Clock, lines, orders
 from xscl.polling.watched_feeds import watched_feeds
+from xscl.serve import protocol
 from xscl.serve.feeds import Feeds, Full
 from xscl.serve.safety import LOOPBACK, Gate
 from xscl.serve.service import Service
@@ -240,3 +242,43 @@ def test_a_polled_feed_has_a_further_stream_as_soon_as_it_is_answered(
     assert poller.add.call_count == 1
     with pytest.raises(Full):
         feeds.add("S", "https://feeds.example/another")
+
+
+def test_what_has_stopped_a_query_was_done() -> None:
+    """A request of one line that is taken, and one that changes an arc."""
+    text = "-- name: q\nEVENT SEQ(S/a x, !S/b y) WITHIN 1 h"
+    arcs = '{"from": "q0", "to": "q1", "event": "e"}'
+    automaton = f'AUTOMATON {{"events": {{"e": "S/c"}}, "final": ["q1"], "arcs": [{arcs}]}}'
+    with serving(text, f"-- name: up\n{automaton}", most_matches=3) as server:
+        for at in range(5):
+            server.publish(f"a{at}", "<a/>", at)
+        line = b'{"advance": 10000}'
+        answer, body = server.raw("POST", "/streams/S", line, Content_Type="application/x-ndjson")
+        assert answer.status == 200, body
+        assert "was stopped" in json.loads(body)["problems"][0]["message"]
+        assert [one["name"] for one in server.get("/queries")["queries"]] == ["up"]
+
+
+def test_queries_are_counted_from_the_start(tmp_path: Path) -> None:
+    since = set()
+    for _ in range(2):
+        with serving("-- name: q\nS/a", state=tmp_path / "s.duckdb") as server:
+            assert b'xscl_query_matches_total{query="q"} 0.0' in server.raw("GET", "/metrics")[1]
+            since.add(server.get("/queries/q")["since"])
+    assert len(since) == 1
+
+
+def test_a_body_that_was_answered_before_it_was_whole_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocol, "PATIENCE", 0.5)
+    gate = Gate(LOOPBACK, token="0123456789abcdef")
+    head = b"POST /queries HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
+    with serving(gate=gate) as server:
+        address = ("127.0.0.1", server.port)
+        with socket.create_connection(address, timeout=PATIENCE) as connection:
+            connection.sendall(head)
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 401")
+            connection.sendall(b"x")
+            while connection.recv(1 << 16):
+                pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xscl.durable.changes import Tallied
@@ -66,6 +66,12 @@ class Tallies:
         """A query comes: whatever another of its name has found, it has found nothing."""
         tally = self._tallies[query] = Tally(time.time())
         self._put(query, tally)
+
+    def begin_missing(self, queries: Iterable[str]) -> None:
+        """Queries are there, some of which have no tally yet."""
+        for query in queries:
+            if query not in self._tallies:
+                self.begin(query)
 
     def count(self, matches: Mapping[str, int]) -> None:
         """Counts matches by the names of their queries, less those that were taken back, in the

@@ -48,14 +48,19 @@ export async function feeds(place, { ended }) {
   async function draw() {
     const { feeds: some } = await get("/feeds");
     if (ended.aborted) return;
+    // Who is in the table with the keyboard keeps the place.
+    const place = table.contains(document.activeElement) ? named(document.activeElement) : null;
     table.replaceChildren(some.length === 0
       ? nothing("This server polls no feeds.", "Add one, or start the server with ", el("code", {}, "--feed S=ADDRESS"), " or an OPML file.")
       : listed(some, askNow));
+    if (place) [...table.querySelectorAll("a, button")].find((one) => named(one) === place)?.focus();
   }
 
   await draw();
   again(AGAIN, draw, ended);
 }
+
+const named = (control) => control.getAttribute("aria-label") ?? control.getAttribute("href");
 
 function listed(some, askNow) {
   const heads = ["Feed", "Streams", "Last answer", "Next", "Items", ""];

@@ -10,8 +10,22 @@ const AGAIN = 3000;
  * the id of a match that is taken back to `retracted`.  Those from before are those
  * that are `sought`, pairs of a request; who hears picks among those that come. */
 export async function listen(queries, sought, most, told) {
+  const { state, ended } = told;
+  const again = () => setTimeout(() => { if (!ended.aborted) listen(queries, sought, most, told).catch(() => {}); }, AGAIN);
+  try {
+    await heard(queries, sought, most, told, again);
+  } catch (error) {
+    // A server that is away comes back; what it refuses it refuses again.
+    if (!ended.aborted && !(error.status >= 400 && error.status < 500)) {
+      state("waiting");
+      again();
+    }
+    throw error;
+  }
+}
+
+async function heard(queries, sought, most, told, again) {
   const { hear, retracted, missed, state, ended } = told;
-  const again = () => setTimeout(() => { if (!ended.aborted) listen(queries, sought, most, told).catch(again); }, AGAIN);
   const asked = new URLSearchParams([["summary", "1"], ...queries.map((name) => ["query", name])]);
   let page = await get(`/matches?${new URLSearchParams([...asked, ...sought, ["newest", most], ["limit", most]])}`);
   let before = page.matches;

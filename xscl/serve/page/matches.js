@@ -231,7 +231,7 @@ function move(event) {
   const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
   if (!step || !event.target.classList.contains("card-head")) return;
   let item = event.target.parentElement[step];
-  while (item?.hidden) item = item[step];
+  while (item && (item.hidden || !item.querySelector(".card-head"))) item = item[step];
   const next = item?.querySelector(".card-head");
   if (next) {
     event.preventDefault();

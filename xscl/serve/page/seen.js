@@ -18,8 +18,12 @@ function all() {
 
 export const isSeen = (id) => all().has(id);
 
+// Another tab has seen some.
+addEventListener("storage", () => { known = null; });
+
 /** Remembers matches as seen. */
 export function see(...ids) {
+  known = null;
   for (const id of ids) all().add(id);
   known = new Set([...known].slice(-MOST));
   localStorage.setItem(KEY, JSON.stringify([...known]));

@@ -20,6 +20,7 @@ export async function why(place, { rest, asked, ended }) {
   }
   for (const one of queries) choice.append(el("option", { value: one.name }, one.name));
   const name = rest[0] ?? queries[0].name;
+  if (!queries.some((one) => one.name === name)) choice.append(el("option", { value: name }, name));
   choice.value = name;
   const [explained] = await get(`${path("queries", name, "explain")}?format=json`);
   if (explained.kind === "cel") {

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from xscl.errors import StateError
 from xscl.serve.openapi import statuses
-from xscl.serve.problems import Refused, problem_of
+from xscl.serve.problems import Refused, problem_of, refusing
 from xscl.serve.service import Service, TheService
 
 __all__ = ["router"]
@@ -63,8 +63,8 @@ async def post_arcs(service: TheService, name: Name, change: ArcChange) -> Arcs:
     def work() -> Arcs:
         _arcs(service, name)
         taken = service.engine.take_in([{"automaton": name, **given}])
-        if taken.problems:
-            raise Refused(400, *map(problem_of, taken.problems))
+        if problems := refusing(taken.problems):
+            raise Refused(400, *map(problem_of, problems))
         return Arcs(arcs=_arcs(service, name), matches=taken.matches)
 
     return await service.engine.do(work)

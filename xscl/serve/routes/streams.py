@@ -16,7 +16,7 @@ from xscl.serve.bodies import KINDS, envelopes_of, read_body, time_of
 from xscl.serve.engine_thread import Busy, Taken
 from xscl.serve.found.journal import Entry
 from xscl.serve.openapi import statuses
-from xscl.serve.problems import Problem, Refused, problem_of
+from xscl.serve.problems import Problem, Refused, problem_of, refusing
 from xscl.serve.published import NEWEST, feed_of
 from xscl.serve.service import Service, TheService
 from xscl.times import rfc3339, span
@@ -164,7 +164,7 @@ async def _publish(
             left_out = f"{busy}: what follows the first {start:,} documents is left out"
             done.problems.append(XSCLError(left_out))
             break
-    if lines == 1 == len(done.problems) and not done.taken:
+    if lines == 1 == len(done.problems) and not done.taken and refusing(done.problems):
         raise Refused(400, *map(problem_of, done.problems))
     said = list(map(problem_of, done.problems))
     if done.late:
