@@ -314,10 +314,12 @@ class PatternStage:
         """Processes the events of a step with their types, in any order, none before the
         watermark."""
         coming = sorted(events, key=_time)
-        weak = [group for group in self._weak if coming]
+        immediate, in_order, buffered = self._immediate, self._in_order.routes, self._buffered
+        types = {type_ for type_, _ in coming} if self._weak else ()
+        reading = (group for type_ in types for group in immediate.get(type_, ()) if group.weak)
+        weak = dict.fromkeys(reading)
         for one in weak:
             one.begin()
-        immediate, in_order, buffered = self._immediate, self._in_order.routes, self._buffered
         touched = self._touched
         for type_, event in coming:
             for group in immediate.get(type_, ()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -68,6 +69,9 @@ class QueryMasks:
         self._constants: dict[int, tuple[str | float, ...]] = {}
         self._since: dict[int, int] = {}
         self._latest = self._oldest = 0
+        self._sinces: list[int] = []
+        """By place from when on a query sees events, `ascending` if no later one sees more."""
+        self._ascending = True
         self.missing = Missed()
         self.stopped: dict[int, str] = {}
         """Queries that see no further events and are to be removed, and why."""
@@ -87,6 +91,8 @@ class QueryMasks:
         self._bits[number] = bit
         self._constants[number] = constants
         self._since[number] = since
+        self._ascending &= since >= self._latest
+        self._sinces.append(since)
         self._latest = max(self._latest, since)
         self.all_queries |= bit
         for of, gate in self._gates.items():
@@ -139,6 +145,8 @@ class QueryMasks:
         """The queries that see an event."""
         if event[NUMBER] >= self._latest:
             mask = self.all_queries
+        elif self._ascending:
+            mask = (1 << bisect_right(self._sinces, event[NUMBER])) - 1 & self.all_queries
         else:
             mask = 0
             for number, since in self._since.items():
@@ -153,6 +161,7 @@ class QueryMasks:
         """Lets all current queries see only the events with a number not below `since`; they are
         the `oldest`."""
         self._since = dict.fromkeys(self._since, since)
+        self._sinces, self._ascending = [since] * len(self._queries), True
         self._latest, self._oldest = since, self.all_queries
 
     @property

@@ -186,8 +186,11 @@ class CompositeStage:
         seen = [one for one in coming if one[1][NUMBER] not in missed] if missed else coming
         for stage in self._stages:
             stage.take(seen)
+        kinds = {type_ for type_, _ in coming} if self._weak else set()
         for number, (stage, time) in self._weak.items():
             types, _ = self._read_by[number]
+            if types.isdisjoint(kinds):
+                continue
             dropped = self._missed_by.get(number, ())
             some = [one for one in coming if one[0] in types and one[1][NUMBER] not in dropped]
             on_time = [one for one in some if time is None or one[1][END] >= time]

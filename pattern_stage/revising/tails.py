@@ -191,7 +191,10 @@ class Tail(ABC, Generic[Found]):
         for key, one in now.items():
             if key not in standing:
                 self.changes.report(key, one)
-        self.standing = now if fresh else standing | now
+        if fresh:
+            self.standing = now
+        else:
+            standing.update(now)
         if mark is not None:
             behind = self._behind(mark)
             if follow or behind > len(self.events) - behind + max(_FEW, self.cost):

@@ -46,7 +46,8 @@ _FINISHING = "ending once the batch under way is finished; interrupt again to en
 def run_command(command: click.Command) -> None:
     """Runs a command, and exits with its code; a failure that a user can cause is one message."""
     log = Log()
-    logging.getLogger("xscl").addHandler(_Logged(log))
+    logger, logged = logging.getLogger("xscl"), _Logged(log)
+    logger.addHandler(logged)
     try:
         code = command.main(standalone_mode=False, obj=log)
     except click.ClickException as error:
@@ -72,6 +73,8 @@ def run_command(command: click.Command) -> None:
     except XSCLError as error:
         log.say(f"xscl: {error}")
         code = 1
+    finally:
+        logger.removeHandler(logged)
     sys.exit(code or 0)
 
 

@@ -264,7 +264,7 @@ def _period(text: str) -> float:
     text = text.strip()
     period = duration(f"{text}in" if text.lower().endswith("m") else text)
     if period is None or not 1_000_000 <= period <= 366 * DAY:
-        raise ValueError(f"{text!r} is less than a second, or more than a year")
+        raise ValueError(f"{text!r} is less than a second, or more than a year, or without end")
     return to_seconds(period)
 
 

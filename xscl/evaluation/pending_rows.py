@@ -162,8 +162,13 @@ class PendingRows:
             if not rows:
                 del self._pending[key]
         mark = self._intake.watermark
-        if self._reported and mark is not None and self._reported[0][0] <= mark:
-            self._reported = _kept(self._reported, self._may_go)
+        again = list[_Entry]()
+        while self._reported and mark is not None and self._reported[0][0] <= mark:
+            # Not all levels of patterns may have seen the watermark yet.
+            if self._may_go(entry := heappop(self._reported)):
+                again.append(entry)
+        for entry in again:
+            heappush(self._reported, entry)
         return [entry[2:] for entry in sorted(due)]
 
     def withdraw(self, document: int) -> None:

@@ -92,7 +92,7 @@ class StreamGraph:
         while waiting:
             stream = waiting[-1]
             edges = self._fed_by.get(stream, ())
-            below = [edge.read for edge in edges if edge.read not in levels]
+            below = dict.fromkeys([edge.read for edge in edges if edge.read not in levels])
             if below:
                 waiting += below
                 continue

@@ -31,6 +31,8 @@ class EventTypes:
         self._of_spine: dict[int, list[EventType]] = {}
         self._numbers = count()
         self._names: dict[str, int] = {}
+        self._keys: dict[int, tuple[object, str]] = {}
+        """By number what a type says, and its name."""
 
     def __iter__(self) -> Iterator[EventType]:
         return iter(self._uses)
@@ -48,7 +50,9 @@ class EventTypes:
         if known is None:
             known = self._types[key] = self._new(block)
             self._uses[known] = 0
-            self._names[repr(key)] = known.number
+            name = repr(key)
+            self._names[name] = known.number
+            self._keys[known.number] = key, name
         self._uses[known] += 1
         return known
 
@@ -67,8 +71,8 @@ class EventTypes:
         if self._uses[one]:
             return
         del self._uses[one]
-        self._names = {name: number for name, number in self._names.items() if number != one.number}
-        self._types = {key: other for key, other in self._types.items() if other is not one}
+        key, name = self._keys.pop(one.number)
+        del self._types[key], self._names[name]
         for number in one.numbers:
             for spine in self._stages.spines_of(number):
                 self._of_spine[spine].remove(one)
@@ -78,7 +82,8 @@ class EventTypes:
 
     def name(self, number: int) -> str | None:
         """What a type says, as a text that knows it over a restart; None where it is gone."""
-        return next((name for name, other in self._names.items() if other == number), None)
+        found = self._keys.get(number)
+        return None if found is None else found[1]
 
     def named(self, name: str) -> int | None:
         """The number of the type of a name, None where there is none any more."""

@@ -255,15 +255,23 @@ class Levels:
         queries: Iterable[PatternQuery | EventQuery] = unplaced
         if again:
             queries = (*self.patterns.values(), *self.events)
+        known = dict[frozenset[str], int]()
         for query in queries:
-            level = level_of({one.stream for one in query.types})
+            streams = frozenset([one.stream for one in query.types])
+            level = known.get(streams)
+            if level is None:
+                level = known[streams] = level_of(streams)
             while len(self.all) <= level:
                 self.all.append(self._new_level())
-            self.stale |= query.level not in (None, level)
+            if query.level == level:
+                continue
+            self.stale |= query.level is not None
             query.level = level
-            for add in unplaced.get(query, ()):
+            self.version += 1
+        for adding in unplaced.values():
+            for add in adding:
                 add()
-        self.version += 1
+                self.version += 1
 
     def dearer(self) -> int:
         """How many compositions have a plan that costs a fifth more than the best of now."""

@@ -51,7 +51,9 @@ class StreamLevel:
         if self.patterns.advance_idle(watermark):
             patterns = (*self.middle.values(), *self.composites.values())
         rows = [one.step(watermark, ended=ended) for one in patterns]
-        plans: Iterable[PlanController] = self.plans
-        if self.plan.advance_idle(watermark):
-            plans = (*self.middle_plans.values(), *self.weak.values())
+        # One that is weak has no time but that of its events.
+        weak = [one for one in self.weak.values() if one.pending]
+        plans: list[PlanController] = [*self.middle_plans.values(), *weak]
+        if not self.plan.advance_idle(watermark):
+            plans.insert(0, self.plan)
         return rows, [plan.step(watermark, ended=ended) for plan in plans]

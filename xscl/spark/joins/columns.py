@@ -5,7 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DateType, NumericType, StringType, TimestampNTZType
+from pyspark.sql.types import (
+    BinaryType,
+    DataType,
+    DateType,
+    NumericType,
+    StringType,
+    TimestampNTZType,
+)
 from pyspark.sql.types import TimestampType as Timestamp
 
 from xscl.errors import XSCLError
@@ -64,6 +71,13 @@ FOUND = {
 document that cannot be read, with its problem and its body, or of `count` documents that are
 duplicates or late."""
 
+_AS_THE_ENGINE = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timeZone": "UTC",
+}
+"""How members are written that the engine reads of tables itself: exact times, and nulls."""
+
 UNREADABLE = "_problem"
 """A column that documents may have: why there is no envelope, where there is none."""
 
@@ -89,28 +103,39 @@ def envelopes_of(documents: DataFrame) -> DataFrame:
             f"the documents' columns are {found}; expected `xml`, the text of XML documents, or "
             "`json`, JSON values or their text"
         )
-    stream = F.col("stream").cast("string") if "stream" in types else F.lit("S")
+    texts = [
+        name
+        for name in ("stream", "id", *bodies)
+        if name in types and isinstance(types[name], StringType | BinaryType)
+    ]
+    stream = _text("stream") if "stream" in types else F.lit("S")
     moments = {name: _micros(name, types[name]) for name in ("timestamp", "start") if name in types}
     columns = [
         F.coalesce(stream, F.lit("S")).alias("stream"),
-        F.col("id").cast("string").alias("id"),
+        _text("id").alias("id"),
         moments["timestamp"].alias("timestamp"),
         moments.get("start", F.lit(None).cast("bigint")).alias("start"),
     ]
     for name in ("xml", "json"):
         column: Column = F.lit(None).cast("string")
         if name in types:
-            plain = isinstance(types[name], StringType) or types[name].typeName() == "binary"
-            # A member that is null is one, as in tables that the engine reads itself.
-            text = F.to_json(F.col(name), {"ignoreNullFields": "false"})
-            column = F.col(name).cast("string") if plain else text
+            column = _text(name) if name in texts else F.to_json(F.col(name), _AS_THE_ENGINE)
         columns.append(column.alias(name))
     problems = [F.col(UNREADABLE)] if UNREADABLE in types else []
+    for name in texts:
+        wrong = F.col(name).isNotNull() & _text(name).isNull()
+        problems.append(F.when(wrong, F.lit(f"its `{name}` is no UTF-8")))
     for name, moment in moments.items():
         is_none = moment.isNull() & F.col(name).isNotNull()
         problems.append(F.when(is_none, F.lit(f"its `{name}` is out of range")))
     columns.append(F.coalesce(*problems).alias(UNREADABLE))
     return documents.select(*columns)
+
+
+def _text(name: str) -> Column:
+    """A column as text; null where it is no UTF-8, by which Python would fail at a whole batch."""
+    text = F.col(name).cast("string")
+    return F.when(F.is_valid_utf8(text), text)
 
 
 def _micros(name: str, kind: DataType) -> Column:
