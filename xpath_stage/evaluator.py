@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, cast
 
 from lxml import etree
@@ -270,7 +271,15 @@ class XPathEvaluator:
         # Each filter is tested once, and only where a state depends on it.
         satisfied: list[bool | None] = [None] * len(choice.tests)
         active = set(choice.free)
-        for state, places in choice.filtered:
+        filtered: Iterable[tuple[int, tuple[int, ...]]] = choice.filtered
+        if choice.texts and attribute is None:
+            # The values are looked up, whatever number of filters there is.
+            filtering.decided = None
+            equal = [*filtering.tests.equal(choice.texts, choice.tests, element)]
+            for place in equal:
+                satisfied[place] = True
+            filtered = chain(choice.others, *(choice.of_text.get(place, ()) for place in equal))
+        for state, places in filtered:
             for place in places:
                 holds = satisfied[place]
                 if holds is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -18,7 +18,7 @@ from lxml import etree
 from xscl.xpath_stage.constants import Constant, number_of
 from xscl.xpath_stage.functions import EXTENSIONS
 from xscl.xpath_stage.parsing.documents import string_value
-from xscl.xpath_stage.patterns import Family, Filter
+from xscl.xpath_stage.patterns import Family, Filter, Test
 from xscl.xpath_stage.work import Work
 
 __all__ = ["FilterTests", "Plain", "plain", "plain_name"]
@@ -98,6 +98,17 @@ class FilterTests:
             return (element if attribute is None else attribute) in selected
         self._work.evaluate(filter, element)
         return bool(_condition(filter, attribute)(element))
+
+    def equal(
+        self, texts: Mapping[str, Mapping[str, int]], tests: Sequence[Test], element: etree._Element
+    ) -> Iterator[int]:
+        """The places, by name and text, of the filters that hold at an element."""
+        for name, places in texts.items():
+            self._work.evaluate(cast(Filter, tests[next(iter(places.values()))]), element)
+            some = [element] if name == "." else element.iterchildren(name)
+            for text in dict.fromkeys(map(string_value, some)):
+                if (place := places.get(text)) is not None:
+                    yield place
 
     def values(self, family: Family, element: etree._Element, attribute: str | None) -> list[str]:
         """The string values that a family compares with its constants, at an element, or at its

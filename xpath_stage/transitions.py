@@ -7,10 +7,11 @@ shared, and counted by the transitions that lead to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from xscl.xpath_stage.patterns import Test
+from xscl.xpath_stage.filters import plain
+from xscl.xpath_stage.patterns import Filter, Test
 
 __all__ = ["DEAD", "SKIP", "Choice", "Choices", "Transitions"]
 
@@ -21,18 +22,30 @@ SKIP = -1
 """Instead of a path: the node is no element (a comment, a processing instruction)."""
 
 
+MOST_SINGLE = 64
+"""So many filters at most are tested one by one where they compare one name with texts."""
+
+Filtered = tuple[int, tuple[int, ...]]
+"""A state with the places of its filters."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A name below a path that reaches states with filters, so that each node decides by its
     filters.
 
     `free` are the states that it reaches in any case, `filtered` the others with their filters, as
-    indices into `tests`, which has each filter once.
+    indices into `tests`, which has each filter once.  Of very many filters that compare one name
+    with texts, `texts` has the places by name and text, and `of_text` the states by the place of
+    such a filter; `others` are the states without one.
     """
 
     free: frozenset[int]
-    filtered: tuple[tuple[int, tuple[int, ...]], ...]
+    filtered: tuple[Filtered, ...]
     tests: tuple[Test, ...] = ()
+    texts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    of_text: Mapping[int, Sequence[Filtered]] = field(default_factory=dict)
+    others: Sequence[Filtered] = ()
 
     @classmethod
     def of(cls, free: frozenset[int], filtered: Sequence[tuple[int, tuple[Test, ...]]]) -> Choice:
@@ -41,11 +54,29 @@ class Choice:
         for _, tests in filtered:
             for test in tests:
                 places.setdefault(test, len(places))
-        return cls(
-            free,
-            tuple((state, tuple(places[test] for test in tests)) for state, tests in filtered),
-            tuple(places),
-        )
+        some = tuple((state, tuple(places[test] for test in tests)) for state, tests in filtered)
+        texts = _texts(places)
+        if not texts:
+            return cls(free, some, tuple(places))
+        known = {place for of_name in texts.values() for place in of_name.values()}
+        of_text: dict[int, list[Filtered]] = {}
+        others: list[Filtered] = []
+        for one in some:
+            place = next((place for place in one[1] if place in known), None)
+            (others if place is None else of_text.setdefault(place, [])).append(one)
+        return cls(free, some, tuple(places), texts, of_text, others)
+
+
+def _texts(places: Mapping[Test, int]) -> dict[str, dict[str, int]]:
+    """The places of filters that compare one name with texts, where these are very many."""
+    if len(places) <= MOST_SINGLE:
+        return {}
+    found: dict[str, dict[str, int]] = {}
+    for test, place in places.items():
+        one = plain(test) if isinstance(test, Filter) else None
+        if one is not None and one.operator == "=" and isinstance(one.constant, str):
+            found.setdefault(one.name, {})[one.constant] = place
+    return {name: some for name, some in found.items() if len(some) > MOST_SINGLE}
 
 
 _NONE = Choice(frozenset(), ())
