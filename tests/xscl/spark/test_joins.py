@@ -234,6 +234,33 @@ def test_what_cannot_be_read_hides_nothing(spark: SparkSession) -> None:
     ]
 
 
+def test_a_text_that_is_no_utf_8_stops_no_job(spark: SparkSession) -> None:
+    rows = spark.sql(
+        "SELECT 'd1' AS id, 1.0D AS timestamp, CAST(X'3C613E753C2F613E' AS STRING) AS xml "
+        "UNION ALL SELECT 'd2', 2.0D, CAST(X'3C613EE93C2F613E' AS STRING)"
+    )
+    query = "-- name: q\nS//a"
+    (found,) = join(rows, query).toArrow().to_pylist()
+    assert found["documents"] == ["d1"]
+    (letter,) = problems(rows, query).toArrow().to_pylist()
+    assert (letter["id"], letter["skipped"]) == ("d2", "its `xml` is no UTF-8")
+
+
+def test_times_in_members_are_exact(spark: SparkSession) -> None:
+    """Whatever the zone of the session is."""
+    rows = spark.sql(
+        "SELECT 'd1' AS id, 1.0D AS timestamp, "
+        "named_struct('at', TIMESTAMP'2026-01-01 00:00:00.000123Z') AS json UNION ALL "
+        "SELECT 'd2', 2.0D, named_struct('at', TIMESTAMP'2026-01-01 00:00:00.000456Z')"
+    )
+    query = (
+        "-- name: same\nS/json->a[./at->x] JOIN {x = y} S/json->b[./at->y];\n"
+        "-- name: at\nS/json[at = '2026-01-01T00:00:00.000123Z']"
+    )
+    (found,) = join(rows, query).toArrow().to_pylist()
+    assert (found["query"], found["documents"]) == ("at", ["d1"])
+
+
 def test_a_stream_continues_from_its_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
     rows = sorted(drawn(5, 120), key=lambda row: row["timestamp"])
     expected = by_engine(rows)
