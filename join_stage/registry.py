@@ -119,7 +119,8 @@ class Registry:
     `version` grows whenever a row, or the reach of one, may have changed, `structure` whenever rows
     or the bounds of value joins have.  `variables` are the names of variables by number; the owner
     of the numbers maintains them.  `audiences` are the queries of each row; `filters` the plans of
-    a single document, `crossing` those of two without an equality for look-ups.  `orders` is the
+    a single document, `crossing` those of two without an equality for look-ups, whose queries have
+    changed as `crossing_version` does.  `orders` is the
     number of plans that compare strings by order or likeness; `row_changes` and `query_changes` are
     to be written to the relations.  `strategies` say whether queries share templates and channels.
     """
@@ -140,6 +141,7 @@ class Registry:
         self._reaches: defaultdict[int, Widest] = defaultdict(Widest)
         self._depths = Widest()
         self.orders = 0
+        self.crossing_version = 0
         self._next_row = 0
 
     def add(
@@ -178,6 +180,7 @@ class Registry:
         sole_disjunct: bool,
     ) -> None:
         """Adds a query to a row that other queries have."""
+        self.crossing_version += row.plan.id in self.crossing
         row.queries += 1
         row.audience.add(query, constraint, since=since, sole_disjunct=sole_disjunct)
         self._plans[row.plan.id].queries[sole_disjunct] += 1
@@ -197,6 +200,7 @@ class Registry:
         gone = self._queries.pop(query)
         self.query_changes.go(query, gone)
         row, constraint = gone.row, gone.constraint
+        self.crossing_version += row.plan.id in self.crossing
         self._plans[row.plan.id].queries[gone.sole_disjunct] -= 1
         bounds = constraint.bounds
         row.bounds[bounds] -= 1

@@ -186,6 +186,24 @@ class Crossing:
         self._many = 0
         self._of_plans: list[_AllSides | _AlikeSides] | None = None
         self._feeds: dict[Layout, list[_Feed]] = {}
+        self._made_for: object = None
+        """What the sides depend on, of the queries and the leaf paths."""
+
+    def follow(self) -> None:
+        """Queries or leaf paths have changed: the sides are made again if it was theirs."""
+        self._feeds.clear()
+        if self._of_plans is not None and self._made_for != self._needed():
+            self.clear()
+
+    def _needed(self) -> object:
+        registry = self._registry
+        of_plans = map(registry.singles_of, registry.crossing.values())
+        spines = {spine for singles in of_plans for some in singles for spine in some}
+        of_paths = (
+            spines.intersection([spine for spine, _ in some]) for some in self._accepts.of_paths()
+        )
+        # Texts of one leaf path are in one index.
+        return registry.crossing_version, {*map(frozenset, filter(None, of_paths))}
 
     def clear(self) -> None:
         """Drops everything: queries or leaf paths have changed, or documents came unseen."""
@@ -196,7 +214,7 @@ class Crossing:
         """Before a batch: drops the last hits, and notes the documents that came before it."""
         self.pairs, self._many = [], 0
         if self._of_plans is None:
-            self._of_plans = self._sides()
+            self._of_plans, self._made_for = self._sides(), self._needed()
 
     def add(
         self, document: int, time: int, layout: Layout, strings: tuple[int | None, ...]

@@ -196,7 +196,7 @@ class InProcessJoin:
             self._cache.clear()
         if self._queries_as != self._registry.version + self._accepts.version:
             self._queries_as = self._registry.version + self._accepts.version
-            self._crossing.clear()
+            self._crossing.follow()
             if not self._registry.orders:
                 self.tokens.clear()
         self._channels.settle()

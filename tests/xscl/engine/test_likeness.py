@@ -20,6 +20,7 @@ from tests.commands import xscl as command
 from tests.drawn import DRAW, seeded, times
 from tests.xscl.engine.three_ways import in_three_ways
 from tests.xscl.engine.ways import WAYS, Way
+from xscl.join_stage.in_process import crossing
 
 WORDS = ["Apple", "new", "M3", "chips", "can’t", "3.5", "Ｘray", "naïve", "STRASSE", "straße", "of"]
 UNSPACED = ["東京", "タワー", "の", "新しい", "ไทย"]
@@ -472,3 +473,34 @@ def test_a_wrong_measure_is_refused_after_queries_that_are_alike(form: str) -> N
         for wrong in ("trigram", "", "WORDS"):
             with pytest.raises(xscl.QueryError, match="measure"):
                 engine.subscribe(form.format(wrong))
+
+
+def test_other_queries_change_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does a leaf path that is new to others; another likeness sees what came before it."""
+    made: list[object] = []
+    make = crossing.Crossing._sides
+    monkeypatch.setattr(
+        crossing.Crossing, "_sides", lambda self: (made.append(self), make(self))[1]
+    )
+    title = "one two three four five six"
+    text = "S/item[./title->t] JOIN {similar(t, u) >= 0.6} S/item[./title->u]"
+    with xscl.Engine() as engine:
+        engine.subscribe(text, name="alike")
+        engine.publish("S", f"<item><title>{title}</title><link>a</link></item>", id="a")
+        before = len(made)
+        engine.subscribe("S/item[./link->t] JOIN {t = u} S/item[./link->u]", name="same")
+        engine.subscribe("S/item[./title->t] JOIN {t = u} T/x->u", name="other")
+        found = engine.publish("S", f"<item><title>{title} x</title><link>a</link></item>", id="b")
+        assert {(one.query, *sorted(one.documents)) for one in found} == {("alike", "a", "b")}
+        engine.cancel("other")
+        engine.publish("S", "<item><title>y</title></item>", id="c")
+        assert len(made) - before <= 1
+        engine.subscribe(text.replace("S/item[./title->u]", "T/item[./name->u]"), name="new")
+        found = engine.publish("T", f"<item><name>{title}</name></item>", id="d")
+        assert found == []
+        found = engine.publish("S", f"<item><title>{title}</title></item>", id="e")
+        assert {(one.query, *sorted(one.documents)) for one in found} == {
+            ("alike", "a", "e"),
+            ("alike", "b", "e"),
+            ("new", "d", "e"),
+        }
