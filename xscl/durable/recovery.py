@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from xscl.consistency import Level
 from xscl.documents.bodies import size_of
@@ -29,6 +29,9 @@ from xscl.queries.catalogue import Catalogue
 from xscl.queries.registration import Read, Registration, Request, Text
 
 __all__ = ["recover"]
+
+_Review = tuple[int, int, list[str]]
+"""The number of the subscription that it was for, how many documents had come, and the streams."""
 
 _AT_ONCE = 5_000
 _BYTES = 16 * 1024 * 1024
@@ -59,7 +62,7 @@ def recover(
     for stream, floor in file.floors().items():
         intake.retention.keep_recent(stream, floor)
     texts = file.texts()
-    reviews = deque(file.reviews())
+    reviews = _last(file.reviews())
     documents = _Documents(file.documents(), evaluation)
     readings = _Readings(registration)
     for one in list(file.subscriptions()):
@@ -83,8 +86,20 @@ def recover(
     keeper.begin(texts, (late, level, streams))
 
 
+def _last(reviews: Iterable[_Review]) -> deque[_Review]:
+    """Reviews, each of the streams that no later one is of: that reads all documents of before it,
+    for all queries that are there."""
+    found: deque[_Review] = deque()
+    later = set[str]()
+    for number, position, streams in reversed([*reviews]):
+        if some := [one for one in streams if one not in later]:
+            found.appendleft((number, position, some))
+        later.update(streams)
+    return found
+
+
 def _reviewed(
-    reviews: deque[tuple[int, int, list[str]]],
+    reviews: deque[_Review],
     before: int | None,
     documents: _Documents,
     evaluation: Evaluation,
