@@ -293,6 +293,8 @@ def test_what_waited_is_reported_once_where_a_stream_ceases_to_be_revisable(
         found += engine.publish("U", {}, timestamp=22)
     with xscl.Engine(state) as engine:
         found += [*engine.flush(), *engine.advance(1_000)]
+        engine.cancel("q")
+        assert engine.publish("P", {"v": 1}, timestamp=1_001) == []
     expected = {"EVENT": 1, "SELECT v": 1, "SELECT *": 2}
     matches = [one for one in found if one.query == "q"]
     assert not any(one.retracts for one in matches)

@@ -89,10 +89,10 @@ class Levels:
         pattern = self.patterns.pop(number)
         self.changed.pop(number, None)
         self._unplaced.pop(pattern, None)
-        self.waiting.discard(pattern)
         controller = self.controller(pattern)
         if controller is not None and not self.stale:
             controller.stage.remove(number)
+        self.waiting.discard(pattern)
         for one in chain.from_iterable(pattern.components):
             self.types.release(one)
         self.version += 1
@@ -150,7 +150,7 @@ class Levels:
     def _only_adds(self, query: PatternQuery | EventQuery) -> bool:
         """Whether nothing that comes takes a match of a query away, and none that waited before a
         restart is still to be reported."""
-        if query.asked.widened:
+        if query.asked.widened or query in self.waiting:
             return False
         return query.compiled.monotone and not self.may_change(query.types)
 
@@ -409,12 +409,10 @@ class Levels:
         """Notes whether a query goes in order of time: as what it reads is revisable or, where it
         waits for the watermark, was; what was pending then is reported in its time."""
         now, before = self.may_change(query.types), query.in_order
-        if _reports_at_once(query) and before is not None:
-            if now and not before:
+        if before is not None and query.compiled.monotone and _waits(query.asked):
+            if now and not before and query.asked == STRONG:
                 self.hurried.add(query)
             now = now or before
-        elif before and not now and query.compiled.monotone and query.asked.window is not None:
-            query.asked = query.asked._replace(widened=True)
         query.in_order = now
         self._note_waiting(query)
 
@@ -484,9 +482,9 @@ class Levels:
         query.add_to(self.plan(query, member.order).stage, member)
 
 
-def _reports_at_once(query: PatternQuery | EventQuery) -> bool:
-    """Whether a query reports each match for good, and immediately where nothing is retracted."""
-    return query.asked == STRONG and query.compiled.monotone
+def _waits(level: Level) -> bool:
+    """Whether a query of a level waits for the watermark, some of its matches at least."""
+    return level == STRONG or (level.name == "middle" and level.window is not None)
 
 
 def _totals(none: Mapping[str, int], controllers: Iterable[Controller]) -> dict[str, int]:
