@@ -335,14 +335,14 @@ class AutomatonQuery:
             if part.idle(watermark):
                 self._parts.pop(by).forget()
                 self._stays.pop(by, None)
-            elif every:
-                # Arcs that fire as windows open or close may go.
-                self._touched[by] = None
-                if timed:
-                    oldest = min(oldest, part.epochs[0].time)
-            elif self._stays.get(by, float("inf")) > (until := part.stays_until):
+            elif timed:
+                oldest = min(oldest, part.epochs[0].time)
+            elif not every and self._stays.get(by, float("inf")) > (until := part.stays_until):
                 self._stays[by] = until
                 heappush(self._staying, (until, by))
+        if every:
+            # Arcs that fire as windows open or close may go, and all are looked at once more then.
+            self._touched = dict.fromkeys(self._parts)
         self._oldest = max(self._oldest, oldest)
 
     def _changing(self, watermark: float) -> list[tuple[str, ...]]:

@@ -13,6 +13,7 @@ import pytest
 import xscl
 from tests.oracle.automata import expected
 from xscl import Arc, Automaton, Engine
+from xscl.pattern_stage.automata.group import AutomatonGroup
 from xscl.pattern_stage.automata.part import Part
 
 EVER, NEVER = float("-inf"), float("inf")
@@ -155,6 +156,21 @@ def test_a_run_that_ignores_all_goes_with_its_window(consistency: str) -> None:
     lives = [{"at": EVER, "until": NEVER, **arc} for arc in description["arcs"]]
     matches = expected(description, lives, events)
     assert sorted(one.time for one in found) == sorted(time for _, time, _ in matches)
+
+
+def test_parts_that_have_gone_are_forgotten() -> None:
+    """By an automaton that has to look at all of them, too."""
+    arcs = [
+        {"from": "q0", "to": "q1", "event": "a"},
+        {"from": "q1", "to": "q2", "kind": "end"},
+    ]
+    with Engine(lateness=0) as engine:
+        engine.subscribe(automaton(arcs, final="q2", by=["card"], within="5 s"), name="q")
+        for time in range(200):
+            engine.publish("A", {"card": time}, timestamp=time)
+        (group,) = engine._queries.levels.all[0].patterns.stage._groups
+        assert isinstance(group, AutomatonGroup)
+        assert len(group.query._touched) == len(group.query.parts) < 10
 
 
 def test_parts_without_news_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
