@@ -7,7 +7,7 @@ import re
 from typing import Any, Literal, NamedTuple
 
 from xscl.errors import XSCLError
-from xscl.times import duration
+from xscl.times import decimal_seconds, duration
 
 __all__ = ["NOTHING", "STRONG", "Level"]
 
@@ -86,8 +86,7 @@ class Level(NamedTuple):
         """As it may be written."""
         if self.window is None:
             return self.name
-        seconds, rest = divmod(self.window, 1_000_000)
-        return f"{self.name}({seconds}{f'.{rest:06}'.rstrip('0') if rest else ''} s)"
+        return f"{self.name}({decimal_seconds(self.window)} s)"
 
 
 STRONG = Level("strong")

@@ -19,6 +19,7 @@ __all__ = [
     "NEVER",
     "NO_LENGTH",
     "TOO_LONG",
+    "decimal_seconds",
     "duration",
     "earlier",
     "from_timestamp",
@@ -222,8 +223,17 @@ def written(microseconds: int) -> str:
         number, rest = divmod(microseconds, length)
         if number and not rest:
             return f"{number} {unit}{'' if number == 1 else 's'}"
+    return f"{decimal_seconds(microseconds)} seconds"
+
+
+def decimal_seconds(microseconds: int) -> str:
+    """A length of time in seconds, exactly.
+
+    >>> decimal_seconds(5_000_000), decimal_seconds(1_500_000), decimal_seconds(1)
+    ('5', '1.5', '0.000001')
+    """
     seconds, rest = divmod(microseconds, 1_000_000)
-    return f"{seconds}{f'.{rest:06}'.rstrip('0') if rest else ''} seconds"
+    return f"{seconds}.{rest:06}".rstrip("0") if rest else str(seconds)
 
 
 def moment(microseconds: int) -> str:

@@ -55,7 +55,7 @@ class Subscribing(EngineParts):
         from xscl.queries.registration import Request, together
 
         called = callbacks(on_match, on_retract)
-        _check(text, name, params, history)
+        _check(text, name=name, values=params, history=history)
         self._rate(rates or {})
         with self._transactions.changing() as change:
             source = text if isinstance(text, str) else text.statement, self._next_query
@@ -96,7 +96,7 @@ class Subscribing(EngineParts):
         from xscl.sources.tables import rows
 
         called = callbacks(on_match, on_retract)
-        _check(text, None, None, history)
+        _check(text, history=history)
         with self._transactions.changing() as change, without_collecting():
             source = text, self._next_query
             read, following = self._registration.read_one(*source)
@@ -148,7 +148,8 @@ class Subscribing(EngineParts):
         from xscl.queries.registration import requests
 
         tables, called = tables or {}, callbacks(on_match, on_retract)
-        _check(text, None, tables, isinstance(history, Collection) or history)
+        # Names of queries say which of them look back.
+        _check(text, values=tables, history=isinstance(history, Collection) or history)
         with self._transactions.changing() as change, without_collecting():
             source = text, self._next_query
             queries, errors, following = self._registration.read(*source)
@@ -273,7 +274,7 @@ class Subscribing(EngineParts):
         return subscriptions
 
 
-def _check(text: object, name: object, named: object, history: object) -> None:
+def _check(text: object, *, name: object = None, values: object = None, history: object) -> None:
     """Raises XSCLError for an argument of another type than a query can have: once the engine
     changes, it would be broken off."""
     if not (isinstance(text, str) or hasattr(text, "statement")):
@@ -281,7 +282,7 @@ def _check(text: object, name: object, named: object, history: object) -> None:
         raise XSCLError(f"{kinds}, and this a {type(text).__name__}; of a file give its text")
     if not isinstance(name, str | None):
         raise XSCLError(f"the name of a query is a str, and this a {type(name).__name__}")
-    if not isinstance(named, Mapping | None):
-        raise XSCLError(f"values are a mapping by name, and this is a {type(named).__name__}")
+    if not isinstance(values, Mapping | None):
+        raise XSCLError(f"values are a mapping by name, and this is a {type(values).__name__}")
     if not isinstance(history, bool):
         raise XSCLError(f"`history` is True or False, and this is a {type(history).__name__}")

@@ -2,8 +2,8 @@
 
 `parse_feed` reads the bytes of one feed, `read_opml` a list of feeds; files of either are read by
 `xscl.sources.feed_files`.  On the way: `xml_feed`, `json_feed` and `wild` read a format into
-entries; `entries` makes items of them (`items`), by the rules of `html_text`, `links`, `dates` and
-`identity`.
+entries, `mending` what is wrong with many of them; `entries` makes items of them (`items`), by the
+rules of `html_text`, `links`, `dates` and `identity`.
 """
 
 from xscl.feeds.items import Enclosure, Feed, Item, ParsedFeed

@@ -6,7 +6,6 @@ recovers what it can.  The outlines around a feed, and its `category`, are its f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -14,6 +13,7 @@ from io import BytesIO
 from lxml import etree
 
 from xscl.feeds.html_text import clean
+from xscl.feeds.mending import escaped
 from xscl.feeds.names import first_name
 
 __all__ = ["EMPTY_OPML", "Outline", "is_opml", "read_opml", "with_feed"]
@@ -25,9 +25,6 @@ EMPTY_OPML = b"""<?xml version="1.0" encoding="UTF-8"?>
   </body>
 </opml>
 """
-
-_BARE_AMPERSAND = re.compile(rb"&(?![A-Za-z]\w*;|#\w+;)")
-"""Recovery would leave out the name after it as well."""
 
 _ADDRESSES = ("xmlUrl", "xmlurl", "xmlURL")
 
@@ -67,7 +64,8 @@ def read_opml(body: bytes) -> list[Outline]:
         encoding=None if narrow is body else "utf-8",
     )
     try:
-        root = etree.fromstring(_BARE_AMPERSAND.sub(b"&amp;", narrow.strip()), parser)
+        # Of a bare ampersand, recovery would leave out the name after it as well.
+        root = etree.fromstring(escaped(narrow.strip()), parser)
     except etree.XMLSyntaxError as error:
         raise ValueError(f"is no OPML that can be read ({error})") from error
     if root is None or root.tag.lower() != "opml":

@@ -18,6 +18,7 @@ from lxml import etree
 from xscl.feeds.entries import channel_feed, entry_item
 from xscl.feeds.items import ParsedFeed
 from xscl.feeds.json_feed import JsonFeed, NotJsonFeed
+from xscl.feeds.mending import CHARSET, MARKS, escaped, whole_characters
 from xscl.feeds.names import local_name
 from xscl.feeds.wild import Unreadable, WildFeed
 from xscl.feeds.xml_feed import ROOTS, XmlFeed
@@ -27,18 +28,10 @@ __all__ = ["NotAFeed", "parse_feed", "tree_of"]
 
 _WEB = re.compile("https?://", re.IGNORECASE)
 _LEADING_SPACE = re.compile(rb"[ \t\r\n]+(?=<|\{|\xef\xbb\xbf)")
-_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
-_CHARSET = re.compile(r"""charset\s*=\s*["']?([A-Za-z0-9._:\-]+)""", re.IGNORECASE)
 _UTF_8 = "application/xml; charset=utf-8"
-_DECLARED = re.compile(rb"""(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._\-]+)""")
 _WRONG_LABEL = re.compile(
     rb"""<\?xml[^>]*?encoding\s*=\s*["'](?:utf|ucs|iso-10646-ucs)-?(?:2|4|16|32)""", re.IGNORECASE
 )
-_BARE_AMPERSAND = re.compile(
-    rb"(<!\[CDATA\[(?:.*?\]\]>|.*\Z))|&(?!#\d+;|#[xX][0-9a-fA-F]+;|[A-Za-z]\w*;)", re.DOTALL
-)
-_RIGHT = 4
-"""Of so many characters of UTF-8 for each that is none."""
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -90,15 +83,15 @@ def parse_feed(
 
 def _read(body: bytes, base: str, content_type: str | None) -> XmlFeed | JsonFeed | WildFeed:
     try:
-        if body[:16].removeprefix(_MARKS[0]).lstrip()[:1] == b"{":
+        if body[:16].removeprefix(MARKS[0]).lstrip()[:1] == b"{":
             return JsonFeed(body, base)
         if _WRONG_LABEL.match(body):
             # A declaration that can be read is not in UTF-16.
             content_type = _UTF_8
         root = tree_of(body, content_type)
         if root is None:
-            body = _whole_characters(body, content_type)
-            root = tree_of(_escaped(body), content_type)
+            body = whole_characters(body, content_type)
+            root = tree_of(escaped(body), content_type)
         if root is not None and local_name(root.tag) in ROOTS:
             return XmlFeed(root, base)
         return WildFeed(body, base, content_type)
@@ -106,32 +99,10 @@ def _read(body: bytes, base: str, content_type: str | None) -> XmlFeed | JsonFee
         raise NotAFeed(str(error)) from error
 
 
-def _whole_characters(body: bytes, content_type: str | None) -> bytes:
-    """A document in UTF-8 of which some characters were cut, without these: by one, readers would
-    take all others for another encoding."""
-    found = _CHARSET.search(content_type or "")
-    declared = _DECLARED.match(body)
-    charset = found[1] if found else declared[1].decode() if declared else "utf-8"
-    if body.startswith(_MARKS[1:]) or charset.lower() not in ("utf-8", "utf8"):
-        return body
-    text = body.decode("utf-8", "replace")
-    wrong = text.count("\ufffd")
-    # In another encoding that is only called so, hardly a character is right.
-    right = sum(not one.isascii() for one in text) - wrong if wrong else 0
-    return text.encode() if right > _RIGHT * wrong else body
-
-
-def _escaped(body: bytes) -> bytes:
-    """A document without ampersands that begin nothing, the commonest of all mistakes."""
-    if body.startswith(_MARKS[1:]):
-        return body
-    return _BARE_AMPERSAND.sub(lambda found: found[1] or b"&amp;", body)
-
-
 def tree_of(body: bytes, content_type: str | None) -> etree._Element | None:
     """The tree of a well-formed document that needs no entities of its own; else None."""
     try:
-        root = etree.fromstring(body, _parser(None if body.startswith(_MARKS) else content_type))
+        root = etree.fromstring(body, _parser(None if body.startswith(MARKS) else content_type))
     except (etree.XMLSyntaxError, ValueError):
         return None
     return None if _has_entities(root) else root
@@ -155,7 +126,7 @@ def _parser(content_type: str | None) -> etree.XMLParser:
         remove_pis=True,
         collect_ids=False,
     )
-    if found := _CHARSET.search(content_type or ""):
+    if found := CHARSET.search(content_type or ""):
         with suppress(LookupError):  # a charset that nobody knows
             return make(encoding=found[1])
     return make()

@@ -89,10 +89,10 @@ class Levels:
         pattern = self.patterns.pop(number)
         self.changed.pop(number, None)
         self._unplaced.pop(pattern, None)
+        self.waiting.discard(pattern)
         controller = self.controller(pattern)
         if controller is not None and not self.stale:
             controller.stage.remove(number)
-        self.waiting.discard(pattern)
         for one in chain.from_iterable(pattern.components):
             self.types.release(one)
         self.version += 1
@@ -148,9 +148,9 @@ class Levels:
         )
 
     def _only_adds(self, query: PatternQuery | EventQuery) -> bool:
-        """Whether nothing that comes takes a match of a query away, and none that waited before a
-        restart is still to be reported."""
-        if query.asked.widened or query in self.waiting:
+        """Whether nothing that comes takes a match of a query away, and none that waited before is
+        still to be reported."""
+        if query.asked.widened or query.in_order:
             return False
         return query.compiled.monotone and not self.may_change(query.types)
 
@@ -442,8 +442,9 @@ class Levels:
         asked: Container[int] = ()
         if wider:
             self.stages.before, asked = level, asking()
-        members = ((one.order, query) for query, one in self.members())
-        for number, query in chain[Any](self.patterns.items(), members):
+        # Those that share an event query say the same of consistency, and wait alike.
+        events = ((query.number, query) for query in self.events)
+        for number, query in chain[Any](self.patterns.items(), events):
             monotone = query.compiled.monotone
             waited = number in waiting or any(one.stream in revisable for one in query.types)
             if monotone:

@@ -42,10 +42,7 @@ def funnel_of_sequence(dissection: Dissection, documents: Iterable[Document]) ->
     """Counts what comes through each condition of a pattern."""
     counting = _Counting(dissection, [*documents])
     return Funnel(
-        dissection.query.name,
-        len(counting.documents),
-        (*counting.tallies(),),
-        counting.staged()[0].counts().get(1, 0),
+        dissection.query.name, len(counting.documents), (*counting.tallies(),), counting.matches()
     )
 
 
@@ -180,6 +177,11 @@ class _Counting:
         return False
 
     # The whole.
+
+    def matches(self) -> int:
+        """How many matches there are, by the pattern stage."""
+        stage, _ = self.staged()
+        return stage.counts().get(1, 0)
 
     def staged(self) -> tuple[PatternStage, list[Event]]:
         """The pattern stage once all events have come, and these by number."""

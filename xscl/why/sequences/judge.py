@@ -167,19 +167,14 @@ class _Judge:
         if any(said(one) == said(events) for one in found):
             return Finding("documents", None, text, True)
         first, last = events[0].time, events[-1].time
-        over = [one for one in found if one[0].time <= last and one[-1].time >= first]
-        others = (
-            one
-            for one in over
-            if all(
-                Run(self.pattern, self.compiled.constants, (*one, *events)).test(made)[0]
-                for _, made in self.tests
-            )
-        )
-        rival = next(others, None)
-        ids = "" if rival is None else ", ".join(one.document for one in rival)
-        note = f"{ids}, until {moment(rival[-1].time)}, is reported" if rival else None
-        return Finding("documents", None, text, False, note=note)
+        for one in found:
+            both = Run(self.pattern, self.compiled.constants, (*one, *events))
+            overlap = one[0].time <= last and one[-1].time >= first
+            if overlap and all(both.test(made)[0] for _, made in self.tests):
+                ids = ", ".join(event.document for event in one)
+                note = f"{ids}, until {moment(one[-1].time)}, is reported"
+                return Finding("documents", None, text, False, note=note)
+        return Finding("documents", None, text, False)
 
     def name(self, event: Event) -> str:
         """An event, by its component."""
